@@ -1,133 +1,77 @@
 """The tables of docs/results/unasked.md."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, partial
+from statistics import median
 
 from unisono.compare import results, summary
 from unisono.compare.results import Comparison, Setting
 from unisono.core.files import read_json
-from unisono.lab import layout
 
 from experiments import same_bits
 from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.tables.words import LIBRARIES, size_text
 from scripts import init_time, unasked
-from scripts.unasked import Cell, Row
+from scripts.unasked import Cell, Hosts
 
 FOLDER = ROOT / "docs" / "results" / "unasked"
-NEAR, LOSING = 1.15, 1 / 0.97
 FEW = 2
 NUMBERS = {2: "two", 3: "three", 4: "four"}
+# Those that the rule of the first call runs; of the others blocks of 32 KiB stay in the MPI library.
+RUN = ("bcast", "reduce", "allreduce", "scan", "allgather", "reduce_scatter_block")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Seconds a call, medians of the jobs."""
+
+    cell: Cell
+    kind: str
+    native: float
+    ours: float
+
+    @property
+    def speed(self) -> float:
+        return self.native / self.ours
 
 
 @cache
-def rows_in(folder: str) -> dict[Cell, list[Row]]:
-    read = map(unasked.read, sorted((FOLDER / folder).glob("*.json.zst")))
-    return {cell: unasked.rows_of(cell, rounds) for cell, rounds in read}
+def looks() -> list[Look]:
+    seconds: dict[tuple[Cell, str], dict[str, list[float]]] = {}
+    for job in read_json(FOLDER / "first-look.json.zst")["jobs"]:
+        hosts = Hosts(job["hosts"], job["each"])
+        cell = Cell(job["mpi"], hosts, job["rate"], job["calls"], job["calls"])
+        for kind in RUN:
+            arms = seconds.setdefault((cell, kind), {})
+            arms.setdefault(job["arm"], []).append(job["seconds"][kind] / job["calls"])
+    return [
+        Look(cell, kind, median(arms["native"]), median(arms["ours"]))
+        for (cell, kind), arms in seconds.items()
+    ]
 
 
 def hosts_text(cell: Cell) -> str:
     hosts = cell.hosts
     if hosts.ranks_on_each == 1:
         return str(hosts.number)
-    return f"{hosts.number} of {NUMBERS[hosts.ranks_on_each]}" + (" in turn" if hosts.in_turn else "")
+    return f"{hosts.number} of {NUMBERS[hosts.ranks_on_each]}"
 
 
-def in_order(cells: Sequence[Cell]) -> list[Cell]:
-    return sorted(
-        cells,
-        key=lambda cell: (cell.mpi, cell.hosts.ranks_on_each, cell.hosts.number, layout.rate_of(cell.rate)),
-    )
-
-
-def name(row: Row) -> str:
-    return row.kind.capitalize()
-
-
-def rate_text(rate: str) -> str:
-    return rate.replace("mbit", " Mb/s").replace("gbit", " Gb/s")
-
-
-def of_wire(row: Row) -> float:
-    """All calls of the program, with Unisono, over what the wire needs."""
-    return row.native.median * row.program.median / row.cell.limit(row.kind)
-
-
-def speed(rows: Sequence[Row], of: Callable[[Row], float] = lambda row: row.program.median) -> str:
-    return f"{1 / unasked.geometric(map(of, rows)):.2f}"
-
-
-def native_again(row: Row) -> float:
-    assert row.again is not None
-    return row.again.median
-
-
-def beds() -> list[str]:
+def first_look() -> list[str]:
+    """Times as fast as natively, by bed and collective."""
     made = []
-    found = rows_in("safe")
-    for cell in in_order(list(found)):
-        rows = found[cell]
-        worst = max(rows, key=lambda row: row.program.median)
-        _, rounds = unasked.read(unasked.file_of(cell, FOLDER / "safe"))
-        natively = sum(row.native_limit.median <= NEAR for row in rows)
-        ours = sum(of_wire(row) <= NEAR for row in rows)
+    for cell in dict.fromkeys(look.cell for look in looks()):
+        speeds = {look.kind: look.speed for look in looks() if look.cell == cell}
+        own = [f"{speeds[kind]:.2f}" for kind in RUN]
         made.append(
-            (
-                LIBRARIES[cell.mpi],
-                hosts_text(cell),
-                rate_text(cell.rate),
-                str(sum("failed" not in one for one in rounds)),
-                speed(rows),
-                speed(rows, native_again),
-                str(sum(row.program.median > LOSING for row in rows)),
-                f"{name(worst)} {1 / worst.program.median:.2f}",
-                f"{natively}, {ours}",
-            )
+            (LIBRARIES[cell.mpi], hosts_text(cell), *own, f"{unasked.geometric(speeds.values()):.2f}")
         )
-    rows = [row for own in found.values() for row in own]
-    losing = str(sum(row.program.median > LOSING for row in rows))
-    all_rows = ("all", "", "", "", speed(rows), speed(rows, native_again), losing, "", "")
-    head = ["library", "hosts", "rate", "rounds", "times as fast as natively", "native again"]
-    head += ["of 9 below 0.97", "slowest", "of 9 near the wire: native, Unisono"]
-    return table(head, [*made, all_rows], (0, 1, 2, 7))
-
-
-def kinds() -> list[str]:
-    rows = [row for own in rows_in("safe").values() for row in own]
-    made = []
-    for kind in dict.fromkeys(row.kind for row in rows):
-        own = [row for row in rows if row.kind == kind]
-        made.append(
-            (
-                kind.capitalize(),
-                speed(own),
-                f"{1 / max(row.program.median for row in own):.2f}",
-                f"{1 / min(row.program.median for row in own):.2f}",
-                speed(own, native_again),
-            )
-        )
-    return table(["collective", "times as fast", "least", "most", "native again"], made, (0,))
-
-
-def losses() -> list[str]:
-    """Programs below 0.97 of native's speed by the median of their rounds, and what native once more took."""
-    rows = [row for own in rows_in("safe").values() for row in own if row.program.median > LOSING]
-    made = [
-        (
-            name(row),
-            LIBRARIES[row.cell.mpi],
-            hosts_text(row.cell),
-            rate_text(row.cell.rate),
-            speed([row]),
-            f"{1 / row.program.high:.2f} to {1 / row.program.low:.2f}",
-            speed([row], native_again),
-        )
-        for row in sorted(rows, key=lambda row: -row.program.median)
-    ]
-    head = ["collective", "library", "hosts", "rate", "times as fast", "least and most of the rounds"]
-    return table([*head, "native again"], made, (0, 1, 2, 3, 5))
+    mean = unasked.geometric(look.speed for look in looks())
+    made.append(("all", "", *("" for _ in RUN), f"{mean:.2f}"))
+    names = [kind.capitalize() for kind in RUN]
+    return table(["library", "hosts", *names, "geometric mean"], made, (0, 1))
 
 
 WHEN = {"barrier": "after a barrier", "sleep": "after sleep", "compute": "between computing"}
@@ -187,9 +131,7 @@ def init(mpi: str) -> list[str]:
 
 
 TABLES: Mapping[str, Callable[[], list[str]]] = {
-    "beds": beds,
-    "kinds": kinds,
-    "losses": losses,
+    "first look": first_look,
     "bits": same_bits_rows,
     "node": on_two_cores,
     "node, many cores": on_many_cores,
