@@ -20,10 +20,10 @@ inline constexpr Parameter kBlockSegment[] = {{"segment", &Params::segment, 2621
 inline constexpr Parameter kWindow[] = {
     {"window", &Params::window, 4, 1, 64, false, "messages under way"}};
 inline constexpr Parameter kBlockSegmentAndWindow[] = {kBlockSegment[0], kSegmentAndWindow[1]};
-// 128K: what a gigabit has under way until a token has come back.
+// 64K: what a port of a cheap switch holds (model/machine.h).
 inline constexpr Parameter kPaced[] = {
     kSegment[0],
-    {"window", &Params::window, 8, 1, 64, false, "segments' bytes on their way, in all"}};
+    {"window", &Params::window, 4, 1, 64, false, "segments' bytes on their way, in all"}};
 // So few bytes that no queue on the way overflows: 32K; yet the next are on their way in time.
 inline constexpr Parameter kGrantedSegments[] = {
     kSegment[0],
