@@ -82,12 +82,6 @@ node::Team& SubCommunicators::team_of(const RankGroup& group) const {
   return set->team->team();
 }
 
-std::optional<node::MemoryCosts> SubCommunicators::measured_memory() const {
-  for (const Set& set : sets_)
-    if (set.team != nullptr && set.team->team().measured()) return set.team->team().measured();
-  return std::nullopt;
-}
-
 void SubCommunicators::revoke() const {
   for (const Set& set : sets_)
     if (set.comm != MPI_COMM_NULL) unisono::revoke(set.comm);

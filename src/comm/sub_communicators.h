@@ -32,8 +32,6 @@ class SubCommunicators {
   /// That of a group which this rank is in. Precondition: made.
   MPI_Comm of(const RankGroup& group) const;
   node::Team& team_of(const RankGroup& group) const;
-  /// What the memory of this rank's node does, as a team there has measured it; nothing before.
-  std::optional<node::MemoryCosts> measured_memory() const;
   /// Sets of groups; a process has one communicator of each at most.
   int count() const { return static_cast<int>(sets_.size()); }
   /// See unisono::revoke().

@@ -8,9 +8,7 @@
 #include "calls/in_node.h"
 #include "comm/communicator.h"
 #include "mpi/patience.h"
-#include "mpi/simulated.h"
 #include "mpi/threads.h"
-#include "node/wait.h"
 #include "runtime/call_time.h"
 #include "runtime/memory.h"
 #include "runtime/online_job.h"
@@ -171,9 +169,8 @@ std::optional<Choice> Online::leader_of(Communicator& communicator, const Facts&
 }
 
 void Online::take_summaries(Communicator& communicator, Kind& kind) {
-  const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
   if (kind.is_check)
-    off_ = combine_numbers(communicator, kind.summary, kind.shared, op) != MPI_SUCCESS;
+    off_ = combine_numbers(communicator, kind.summary, kind.shared, MPI_MAX) != MPI_SUCCESS;
   else
     off_ = wait_for(kind.under_way, own_) != MPI_SUCCESS;
   if (off_) return;  // a rank has died: what the others know nobody knows
@@ -227,7 +224,7 @@ void Online::took(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   if (kind.is_check) add_account(kind.summary);
   if (kind.duel != nullptr) add_verdict(kind.summary, kind.facts);
   if (kind.predicts) {
-    // Zeros of the others: sum and maximum are this rank's time.
+    // Zeros of the others: the maximum is this rank's time.
     const std::size_t first = kind.summary.size();
     kind.summary.resize(first + static_cast<std::size_t>(size_));
     kind.summary[first + static_cast<std::size_t>(rank_)] = kind.in_calls / kind.calls;
@@ -235,9 +232,8 @@ void Online::took(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   }
   kind.shared.resize(kind.summary.size());
   if (kind.is_check) return;
-  const MPI_Op op = kind.learner.policy().combine() == Combine::sum ? MPI_SUM : MPI_MAX;
   PMPI_Iallreduce(kind.summary.data(), kind.shared.data(), static_cast<int>(kind.summary.size()),
-                  MPI_INT64_T, op, own_, &kind.under_way);
+                  MPI_INT64_T, MPI_MAX, own_, &kind.under_way);
 }
 
 void Online::record(const Communicator& communicator) {

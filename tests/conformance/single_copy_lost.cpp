@@ -1,30 +1,9 @@
 // A rank that may no longer read or write other processes' memory after the first calls: long
 // messages go through the shared memory from then on, whoever the ranks are, and are right.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
-#include <cerrno>
-#include <cstddef>
-
 #include "check.h"
+#include "deny_copies.h"
 
 namespace {
-
-void forbid() {
-  const unsigned number = offsetof(seccomp_data, nr);
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
-  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-  CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
-}
 
 constexpr int kCount = 1 << 18;
 
@@ -56,7 +35,7 @@ int main(int argc, char** argv) {
   run_all(me, size);
   for (const char* collective : {"allreduce", "gather", "scatter", "bcast"})
     conformance::force(collective, "shm");
-  if (me == size - 1) forbid();
+  if (me == size - 1) CHECK(conformance::deny_copies());
   for (int i = 0; i < 2; ++i) run_all(me, size);
   conformance::passed("single_copy_lost", 15, 15);
   MPI_Finalize();

@@ -38,7 +38,6 @@ class Check final : public Policy {
   int gap() const override { return 0; }
   int leader() const override { return leader_; }
   int idle() const override { return idle_; }
-  Combine combine() const override { return Combine::max; }
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;
   void learn(std::span<const Nanoseconds> shared, int ranks) override;

@@ -32,7 +32,6 @@ class Duel final : public Policy {
   std::vector<int> plan() override;
   int gap() const override { return 0; }
   int leader() const override { return leader_; }
-  Combine combine() const override { return Combine::max; }
   /// The time in calls until each run was over; and all time, with what the program does between
   /// them. Of one run, or of one of either way.
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,

@@ -34,13 +34,4 @@ OnlineKey online_key(const Facts& facts, int root) {
           facts.kernels_in_nodes};
 }
 
-std::uint64_t seed_of(const OnlineKey& key) {
-  const auto collective = static_cast<std::uint64_t>(key.collective);
-  const auto bit = [](bool set) -> std::uint64_t { return set ? 1 : 0; };
-  std::uint64_t seed = collective * 256 + static_cast<std::uint64_t>(key.size_class);
-  for (const bool set : {key.root_is_first, key.commutative, key.shared, key.kernels_in_nodes})
-    seed = seed * 2 + bit(set);
-  return seed;
-}
-
 }  // namespace unisono

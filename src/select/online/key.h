@@ -29,7 +29,5 @@ inline constexpr int kSizeClasses = 128;
 std::pair<Count, Count> bytes_of_class(int size_class);
 
 OnlineKey online_key(const Facts& facts, int root);
-/// For the random numbers of a learner; the same on all ranks.
-std::uint64_t seed_of(const OnlineKey& key);
 
 }  // namespace unisono

@@ -16,10 +16,6 @@ namespace unisono {
 
 using Nanoseconds = std::int64_t;
 
-/// What becomes of the ranks' contributions. Sums and maxima of integers are exact: the result is
-/// the same on all ranks, whatever algorithm the MPI library uses.
-enum class Combine : std::uint8_t { sum, max };
-
 struct ArmTimes {
   MedianEstimate seconds;
   MedianEstimate ratio;  ///< to native's time, which is measured as well
@@ -40,14 +36,14 @@ class Policy {
   /// Calls of the leader, before the planned ones, that nobody needs to look at.
   virtual int idle() const { return 0; }
 
-  virtual Combine combine() const = 0;
   /// What a rank contributes, of its own times of the planned calls, and when they were over, from
   /// the first one's begin.
   virtual std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                            std::span<const Nanoseconds> /*ends*/) const {
     return {own.begin(), own.end()};
   }
-  /// `shared`: the summaries of `ranks` ranks, combined.
+  /// `shared`: of each number in the summaries of `ranks` ranks the largest, which is the same
+  /// whatever algorithm the MPI library finds it by.
   virtual void learn(std::span<const Nanoseconds> shared, int ranks) = 0;
 
   /// What the whole job has lost, before the summaries that come with it. A policy that hears

@@ -18,7 +18,6 @@ class Star final : public Policy {
   std::vector<int> plan() override;
   int gap() const override { return 2; }  // calls skipped after statistics were exchanged
   int leader() const override { return tuned_ ? order_.front() : 0; }
-  Combine combine() const override { return Combine::max; }
   /// Tuning: the table of all times. Monitoring: the mean of all, and of the last N.
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;

@@ -58,7 +58,7 @@ class SimulatedRanks {
     for (Learner& learner : learners_) {
       const double mine = seconds + imbalance_ * uniform(random_);
       const auto summary = learner.note(static_cast<Nanoseconds>(mine * 1e9), clock_);
-      if (summary) combine(*summary, learner.policy().combine(), first);
+      if (summary) combine(*summary, first);
       first = false;
     }
     ++calls_;
@@ -73,14 +73,13 @@ class SimulatedRanks {
   bool was_idle() const { return was_idle_; }
 
  private:
-  void combine(const std::vector<Nanoseconds>& summary, Combine how, bool first) {
+  void combine(const std::vector<Nanoseconds>& summary, bool first) {
     if (first) {
       shared_ = summary;
       return;
     }
     ASSERT_EQ(summary.size(), shared_.size());
-    for (std::size_t i = 0; i < summary.size(); ++i)
-      shared_[i] = how == Combine::sum ? shared_[i] + summary[i] : std::max(shared_[i], summary[i]);
+    for (std::size_t i = 0; i < summary.size(); ++i) shared_[i] = std::max(shared_[i], summary[i]);
   }
 
   SimulatedMachine machine_;
