@@ -1,7 +1,7 @@
 # Every target sets up what it needs; see scripts/bootstrap.sh. System packages are installed by setup, demo and
 # test, and by those that name what they install; plain make says which are missing. `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: help setup build install uninstall wheel package intel debian demo test check thorough lab-test sim-test lint tidy sanitize clang format generate site clean distclean
+.PHONY: help setup build install uninstall wheel package intel debian demo test check thorough gym lab-test sim-test lint tidy sanitize clang format generate site clean distclean
 
 BOOTSTRAP = ./scripts/bootstrap.sh
 PYTHON = .venv/bin/python
@@ -15,6 +15,7 @@ help:
 	@echo "make wheel      build, then build/wheels/unisono-...whl;  make package: a Debian package"
 	@echo "make check      the tests without MPI only (two minutes)"
 	@echo "make thorough   the same and random programs of MPI calls, of larger samples: longer"
+	@echo "make gym        what online selection makes of recorded jobs"
 	@echo "make lab-test   the tests of the lab: a cluster of network namespaces (root)"
 	@echo "make sim-test   the tests of the simulator (SimGrid)"
 	@echo "make intel      Intel MPI into .deps, for unisono compare --mpi intel"
@@ -66,6 +67,9 @@ check: build
 
 thorough: build
 	@UNISONO_TESTS=thorough $(PYTHON) scripts/test.py -L "unit|thorough"
+
+gym: build
+	@$(PYTHON) scripts/gym.py
 
 lab-test:
 	@$(BOOTSTRAP) test

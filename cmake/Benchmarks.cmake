@@ -27,6 +27,7 @@ foreach(flavour IN LISTS UNISONO_LINKED_FLAVOURS)
   add_executable(unisono-matrices-${flavour} benchmarks/calls/matrices.cpp src/tools/bench/sideband.cpp
                                              src/tools/bench/meeting.cpp src/comm/share_segment.cpp
                                              src/mpi/rank_lost.cpp)
+  unisono_in_batches(unisono-matrices-${flavour})
   unisono_hardly_optimised(unisono-matrices-${flavour})
   unisono_see(unisono-matrices-${flavour} PRIVATE mpi comm tools)
   target_link_libraries(unisono-matrices-${flavour} PRIVATE

@@ -50,7 +50,8 @@ if(TARGET unisono-sim)
 endif()
 
 # --- the command line -----------------------------------------------------------------------------
-# Put together when it is installed, by the Python that has the packages. A variable of the name of a component would
+# Put together when it is installed, by the Python that has the packages, in a folder of its own, since two
+# installations may run beside each other. A variable of the name of a component would
 # be taken for its value where CMake compares components (CMP0054).
 set(UNISONO_BUNDLE light CACHE STRING "Python packages that a prefix brings along: light, all (numpy, scipy, matplotlib too), none")
 find_program(UNISONO_SYSTEM_PYTHON python3)
@@ -58,9 +59,12 @@ install(CODE "set(interpreter \"${UNISONO_PYTHON}\")
   if(NOT EXISTS \"\${interpreter}\")
     set(interpreter \"${UNISONO_SYSTEM_PYTHON}\")
   endif()
-  execute_process(COMMAND \"\${interpreter}\" \"${packaging}/bundle.py\" \"${made}/unisono\" ${UNISONO_BUNDLE} COMMAND_ERROR_IS_FATAL ANY)"
+  string(RANDOM LENGTH 12 unique)
+  set(folder \"${made}/python-\${unique}\")
+  execute_process(COMMAND \"\${interpreter}\" \"${packaging}/bundle.py\" \"\${folder}/unisono\" ${UNISONO_BUNDLE} COMMAND_ERROR_IS_FATAL ANY)
+  file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib\" TYPE DIRECTORY USE_SOURCE_PERMISSIONS FILES \"\${folder}/unisono\")
+  file(REMOVE_RECURSE \"\${folder}\")"
         COMPONENT python)
-install(DIRECTORY ${made}/unisono COMPONENT python DESTINATION lib USE_SOURCE_PERMISSIONS)
 install(PROGRAMS ${packaging}/unisono COMPONENT python DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # --- for other builds, and modules ----------------------------------------------------------------

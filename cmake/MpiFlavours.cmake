@@ -101,7 +101,7 @@ endfunction()
 function(unisono_bench flavour)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tools/bench/*.cpp)
   # Hidden in the library.
-  foreach(source IN ITEMS comm/network_probe comm/placement comm/share_segment mpi/rank_lost)
+  foreach(source IN ITEMS comm/network_probe comm/placement comm/share_segment comm/tcp_connections mpi/rank_lost)
     list(APPEND sources ${CMAKE_SOURCE_DIR}/src/${source}.cpp)
   endforeach()
   if(NOT sources OR NOT TARGET unisono-${flavour})

@@ -36,6 +36,8 @@ try() {
 
 purpose=${1:-build}
 
+has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+
 # What a package is needed for is looked for first: a compiler need not come from apt.
 missing_packages() {
   if command -v g++ >/dev/null; then
@@ -46,7 +48,7 @@ missing_packages() {
   fi
   command -v cmake >/dev/null || echo cmake
   command -v ninja >/dev/null || echo ninja-build
-  python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  has_venv || echo python3-venv
   # For unisono lab, which only root can make, and not in every container.
   if ((EUID == 0)) && command -v apt-get >/dev/null && unshare --net true 2>/dev/null; then
     { command -v ip && command -v tc; } >/dev/null || echo iproute2
@@ -71,22 +73,28 @@ LIST
     command -v mpiexec.mpich >/dev/null || echo mpich
   fi
   [[ $purpose == test ]] || return 0
-  command -v valgrind >/dev/null || echo valgrind
-  command -v strace >/dev/null || echo strace
-  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo chromium  # looks at our pages
-  command -v pkg-config >/dev/null || echo pkg-config
-  command -v tclsh >/dev/null || echo tcl
   [[ -e /usr/include/normApi.h ]] || echo libnorm-dev  # unisono-norm, for comparison
   # Fortran comes with MPI libraries of its own, which a user may not want to find on PATH. Open MPI's is mpicc, as
   # it comes before MPICH's by Debian's priorities; both are called by full names here.
   [[ ${CI:-} ]] || return 0
   command -v gfortran >/dev/null || echo gfortran
-  command -v musl-gcc >/dev/null || echo musl-tools  # a program of another C library
-  [[ -d /usr/lib/R/site-library/Rmpi ]] || echo r-cran-rmpi  # its functions are called like Fortran's of MPI
   compgen -G '/usr/lib/*/openmpi/include/mpi.h' >/dev/null || echo libopenmpi-dev
   command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
   compgen -G '/usr/include/*/mpich/mpi.h' >/dev/null || echo libmpich-dev  # mpich has its wrappers
   command -v mpiexec.mpich >/dev/null || echo mpich
+}
+
+# What tests start, and nothing that is compiled here.
+missing_beside() {
+  [[ $purpose == test ]] || return 0
+  command -v valgrind >/dev/null || echo valgrind
+  command -v strace >/dev/null || echo strace
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo chromium  # looks at our pages
+  command -v pkg-config >/dev/null || echo pkg-config
+  command -v tclsh >/dev/null || echo tcl
+  [[ ${CI:-} ]] || return 0
+  command -v musl-gcc >/dev/null || echo musl-tools  # a program of another C library
+  [[ -d /usr/lib/R/site-library/Rmpi ]] || echo r-cran-rmpi  # its functions are called like Fortran's of MPI
 }
 
 # Which clang this system has; 16 is what the project was last built with (docs/results/quality.md).
@@ -124,10 +132,9 @@ rpm_names() {
 }
 
 # Changes the system only where that is what make was asked for; make itself says what it misses.
-install_packages() {
-  local -a packages root=()
+get_packages() {
+  local -a packages=("$@") root=()
   local manager
-  mapfile -t packages < <(missing_packages)
   ((${#packages[@]})) || return 0
   if ! command -v apt-get >/dev/null; then
     for manager in dnf zypper; do
@@ -143,10 +150,33 @@ install_packages() {
     root=(sudo)
   fi
   say "installing ${packages[*]}"
-  try "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  [[ $updated ]] || try "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  updated=1
   try "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+}
+updated=
+
+may_install() { command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; }
+
+# Sets packages_beside: what get_packages gets while the compiler works, where that asks for no password.
+install_packages() {
+  local -a packages
+  mapfile -t packages < <(missing_packages)
+  mapfile -t packages_beside < <(missing_beside)
+  if ! may_install; then
+    packages+=("${packages_beside[@]}")
+    packages_beside=()
+  fi
+  ((${#packages[@]})) || return 0
+  get_packages "${packages[@]}"
   rm -f build/build.ninja  # there may be more to build now
+}
+
+# What tests start: none of it is needed before the first test.
+install_beside() {
+  get_packages "${packages_beside[@]}"
+  if [[ ${CI:-} ]]; then try scripts/fetch_programs.sh lammps; fi
 }
 
 # For unisono sim; without it everything else works. Where it cannot be had it is tried for once only.
@@ -196,19 +226,28 @@ make_python_venv() {
   [[ $purpose != test && $purpose != site ]] || make_venv .venv requirements/test.txt
 }
 
-setup() {
-  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
-  install_packages
+# Both wheels of MPI libraries own bin/mpicc and lib/libmpi.so, so each has a place of its own.
+make_venvs() {
   [[ -x .venv/bin/pip ]] || python3 -m venv .venv
-  # Side by side: each mostly waits for the network. Both wheels of MPI libraries own bin/mpicc and
-  # lib/libmpi.so, so each has a place of its own.
-  if [[ $purpose != demo && $purpose != build ]]; then beside now install_simgrid; fi
   beside now make_venv .deps/mpich requirements/mpich.txt
   beside now make_venv .deps/openmpi requirements/openmpi.txt
   beside later make_python_venv
+}
+
+setup() {
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "needs Python 3.11 or newer"
+  # Side by side, where nothing is in the way of either: each mostly waits for the network.
+  if [[ $purpose != build ]] && may_install && has_venv; then
+    make_venvs
+    install_packages
+  else
+    install_packages
+    make_venvs
+  fi
+  if [[ $purpose != demo && $purpose != build ]]; then beside now install_simgrid; fi
   if [[ $purpose == tidy ]]; then beside later make_venv .deps/tidy requirements/tidy.txt; fi
-  if [[ $purpose == test && ${CI:-} ]]; then beside later try scripts/fetch_programs.sh lammps; fi
-  wait_for now
+  wait_for now  # apt serves one at a time
+  if [[ $purpose == test ]]; then beside later install_beside; fi
 }
 
 # beside now|later COMMAND...: what the compiler does not need comes while it works.

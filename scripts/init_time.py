@@ -3,8 +3,8 @@
 
   sudo .venv/bin/python scripts/init_time.py --hosts 16 --mpi openmpi,mpich --jobs 12 --json FILE
 
-Needs root (the lab) and a built tree. Jobs of three arms in turn: native; Unisono with an empty cache, so
-that the network is measured; Unisono with what an earlier job of this run has kept. Milliseconds from when
+Needs root (the lab) and a built tree. Jobs of four arms in turn: native; Unisono with an empty cache; with
+what an earlier job of this run has kept; and asked for what the network costs. Milliseconds from when
 the last rank entered MPI_Init until the last one left it, and until the last one left an Allreduce of 8
 bytes after it: what connects in MPI_Init need not connect there. Medians with their intervals (95 % from 6
 jobs on), and of the differences to the native job of the same round. On a machine that does other things
@@ -24,15 +24,21 @@ from unisono.core.estimates import Estimate, estimate_median
 from unisono.core.files import write_json
 
 NAME = "init"
-ARMS = ("native", "empty cache", "filled cache")
+MEASURES = {"UNISONO": "measure"}
+ARMS: dict[str, dict[str, str]] = {
+    "native": {},
+    "empty cache": {},
+    "filled cache": {},
+    "network measured": MEASURES,
+}
 TRIES = 10  # for a job that keeps what it has measured
 FIGURES = {"init": "MPI_Init", "first_call": "with the first call"}
 Times = dict[str, float]
 
 
-def job(mpi: str, options: argparse.Namespace, native: bool, cache: str) -> Times:
+def job(mpi: str, options: argparse.Namespace, arm: str, cache: str) -> Times:
     command = [*options.lab, "run", "--name", NAME, "--mpi", mpi, "-n", str(options.ranks)]
-    command += ["--native"] if native else []
+    command += ["--native"] if arm == "native" else []
     command += ["--", str(places.program(f"unisono-start-{mpi}"))]
     done = subprocess.run(
         command,
@@ -40,7 +46,7 @@ def job(mpi: str, options: argparse.Namespace, native: bool, cache: str) -> Time
         capture_output=True,
         text=True,
         timeout=120,
-        env=os.environ | {"XDG_CACHE_HOME": cache},
+        env=os.environ | ARMS[arm] | {"XDG_CACHE_HOME": cache},
     )
     line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
     return {key: float(value) * 1e3 for key, value in json.loads(line).items()}
@@ -48,7 +54,7 @@ def job(mpi: str, options: argparse.Namespace, native: bool, cache: str) -> Time
 
 def fill(mpi: str, options: argparse.Namespace, cache: str) -> None:
     for _ in range(TRIES):
-        job(mpi, options, False, cache)
+        job(mpi, options, "network measured", cache)
         if any(Path(cache).rglob("*.json")):
             return
     raise SystemExit(f"{mpi}: {TRIES} jobs kept nothing in the cache")
@@ -60,10 +66,10 @@ def measure(mpi: str, options: argparse.Namespace) -> dict[str, list[Times]]:
         fill(mpi, options, filled)
         for turn in range(options.jobs):
             for at in range(len(ARMS)):
-                arm = ARMS[(turn + at) % len(ARMS)]
+                arm = list(ARMS)[(turn + at) % len(ARMS)]
                 with tempfile.TemporaryDirectory() as empty:
                     cache = filled if arm == "filled cache" else empty
-                    jobs[arm].append(job(mpi, options, arm == "native", cache))
+                    jobs[arm].append(job(mpi, options, arm, cache))
     return jobs
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Run the tests of build/ (arguments go to ctest) and end with one line: N passed, N failed.
 
-What a test program leaves out is counted and named as well, and with CI=1 it is a failure. A test in which a
-launcher could not start, so that no rank of it ran, runs once more.
+What a test program leaves out is counted and named as well, and with CI=1 it is a failure. A test that failed
+where a launcher could not start, so that no rank of it ran, or where a network could not be measured beside
+the other tests, runs once more when they are over.
 """
 
 import os
@@ -23,26 +24,28 @@ SKIPS = [
     re.compile(r"^skipped: (?P<reason>.*)"),
 ]
 
-# What launchers say when they fail before they start a rank.
-NOT_LAUNCHED = re.compile(r"The PMIx server's listener thread failed to start")
+# What launchers say when they fail before they start a rank, and Unisono where others use the processors.
+BY_SURROUNDINGS = re.compile(
+    r"The PMIx server's listener thread failed to start|network: not measured, messages came too unevenly"
+)
 
 
-def not_launched(suite: ElementTree.Element) -> dict[str, ElementTree.Element]:
-    """The tests that failed where a launcher did not start."""
+def failed_by_surroundings(suite: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    """The tests that failed where a launcher did not start, or a network was not measured."""
     return {
         case.get("name", ""): case
         for case in suite.iter("testcase")
-        if case.find("failure") is not None and NOT_LAUNCHED.search(case.findtext("system-out") or "")
+        if case.find("failure") is not None and BY_SURROUNDINGS.search(case.findtext("system-out") or "")
     }
 
 
 def run_again(command: list[str], suite: ElementTree.Element, environment: dict[str, str]) -> int:
     """Runs them, puts what came into `suite`, and returns the number of tests that passed now."""
-    cases = not_launched(suite)
+    cases = failed_by_surroundings(suite)
     if not cases:
         return 0
     for name in cases:
-        print(f"{name}: a launcher did not start; the test runs once more")
+        print(f"{name}: no launcher started, or no network was measured; the test runs once more")
     results = ROOT / "build" / "test-results-again.xml"
     results.unlink(missing_ok=True)
     only = "^(" + "|".join(re.escape(name) for name in cases) + ")$"
@@ -57,6 +60,14 @@ def run_again(command: list[str], suite: ElementTree.Element, environment: dict[
             passed += 1
             cases[case.get("name", "")][:] = list(case)
     return passed
+
+
+def tell_failures(suite: ElementTree.Element, lines: int = 60) -> None:
+    """The ends of what failed tests printed once more, last, where a log that is cut still has them."""
+    for case in suite.iter("testcase"):
+        if case.find("failure") is not None:
+            print(f"\n--- {case.get('name')} failed; the end of what it printed:")
+            print("\n".join((case.findtext("system-out") or "").splitlines()[-lines:]))
 
 
 def skips(suite: ElementTree.Element) -> dict[str, int]:
@@ -83,7 +94,8 @@ def main() -> int:
     results = ROOT / "build" / "test-results.xml"
     results.unlink(missing_ok=True)
     command = ["ctest", "--test-dir", str(ROOT / "build"), "--output-on-failure"]
-    command += ["--parallel", str(os.cpu_count() or 1)]
+    # One more than there are cores: jobs wait now and then, and tests without MPI are nice to them.
+    command += ["--parallel", str((os.cpu_count() or 1) + 1)]
     # All of what a test says is looked at for what it left out.
     command += ["--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"]
     # The `unisono` command is started hundreds of times: it is compiled once.
@@ -98,6 +110,8 @@ def main() -> int:
     if failed:
         failed -= run_again(command, suite, environment)
         status = status if failed else 0
+    if failed:
+        tell_failures(suite)
     whole = int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
     left_out = skips(suite)
     skipped = max(whole, sum(left_out.values()))

@@ -7,6 +7,7 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace apps {
@@ -45,6 +46,13 @@ double relative_error(const std::vector<double>& found, const std::vector<double
   for (std::size_t i = 0; i < expected.size(); ++i)
     difference = std::max(difference, std::abs(found[i] - expected[i]));
   return difference / std::max(largest(expected), 1e-300);
+}
+
+Json json_of(const Facts& facts) {
+  Json json;
+  for (const Fact& fact : facts)
+    std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
+  return json;
 }
 
 void print(const Json& facts) {
@@ -101,8 +109,9 @@ Report::Report(const World& world, const std::string& json_path)
   if (writable == 0) throw UsageError(fmt::format("--json: cannot write {}", json_path_));
 }
 
-bool Report::finish(Json facts, const LoopTimer& timer, const std::vector<double>& solution,
-                    const std::vector<double>* expected, const std::string& complaint) {
+bool Report::finish(const Facts& of_this_run, const LoopTimer& timer,
+                    const std::vector<double>& solution, const std::vector<double>* expected,
+                    const std::string& complaint) {
   const LoopTimes times = timer.times();
   int good = 1;
   if (world_.rank == 0) {
@@ -110,6 +119,7 @@ bool Report::finish(Json facts, const LoopTimer& timer, const std::vector<double
                                     [](double value) { return std::isfinite(value); });
     const double error = expected != nullptr ? relative_error(solution, *expected) : 0;
     good = finite && error <= kTolerance && complaint.empty() ? 1 : 0;
+    Json facts = json_of(of_this_run);
     facts["ranks"] = world_.size;
     facts["mpi"] = mpi_library();
     facts["seconds"] = times.total;

@@ -1,11 +1,11 @@
 // What the applications share: command line, MPI from beginning to end, the report.
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "apps/common/command_line.h"
+#include "apps/common/facts.h"
 #include "apps/common/loop_timer.h"
 #include "apps/common/world.h"
 
@@ -17,14 +17,15 @@ namespace apps {
 int with_mpi(int argc, char** argv, CommandLine& command_line,
              const std::function<bool(const World&)>& body);
 
-/// What came out of a run. Printed as a table, and written as JSON: `facts`, then
+/// What came out of a run. Printed as a table, and written as JSON: what is known `of_this_run`,
+/// then
 ///   seconds                  of the whole loop, on the slowest rank
 ///   seconds_per_iteration    median over the iterations, on the slowest rank
 ///   seconds_in_collectives, seconds_computing    of an iteration; median of the mean over ranks
 ///   verified, error          null without --verify; error: largest difference / largest value
 ///   iteration_seconds        each iteration's, on the slowest rank
 ///   collective_seconds       each iteration's in collectives, mean over ranks
-/// `facts` hold app, form, n, iterations and what else the program was asked for.
+/// `of_this_run` holds app, form, n, iterations and what else the program was asked for.
 class Report {
  public:
   /// Opens the file at once, so that a bad path costs no run. Without a path: no JSON.
@@ -34,9 +35,8 @@ class Report {
   /// Collective. Compares the solutions of rank 0, if there is an `expected` one. Returns, on all
   /// ranks, false if they differ, the solution is not finite, or rank 0 has a `complaint`, the line
   /// that says what else is wrong.
-  bool finish(nlohmann::ordered_json facts, const LoopTimer& timer,
-              const std::vector<double>& solution, const std::vector<double>* expected,
-              const std::string& complaint = "");
+  bool finish(const Facts& of_this_run, const LoopTimer& timer, const std::vector<double>& solution,
+              const std::vector<double>* expected, const std::string& complaint = "");
 
  private:
   World world_;

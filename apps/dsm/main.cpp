@@ -1,7 +1,9 @@
 // dsm: programs on a software distributed shared memory; see ../README.md.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
+#include <memory>
 
 #include "apps/common/application.h"
 #include "apps/common/command_line.h"
@@ -32,8 +34,8 @@ std::uint64_t of_all(std::uint64_t own, const apps::World& world) {
 }
 
 /// What the DSM did in the loop, all ranks together.
-nlohmann::ordered_json what_it_did(const dsm::Statistics& before, const dsm::Statistics& after,
-                                   const apps::World& world) {
+apps::Facts what_it_did(const dsm::Statistics& before, const dsm::Statistics& after,
+                        const apps::World& world) {
   return {{"alltoallvs", after.alltoallvs - before.alltoallvs},
           {"faults", of_all(after.faults - before.faults, world)},
           {"fetched_pages", of_all(after.fetched - before.fetched, world)},
@@ -66,11 +68,14 @@ bool run(const Options& o, const apps::World& world) {
     if (world.rank == 0 && found != expected && wrong.empty())
       wrong = "the result is not, bit for bit, the serial one";
   }
-  nlohmann::ordered_json facts = {{"app", "dsm"}, {"form", o.program}, {"homes", o.homes}};
-  facts.update(o.program == "pages" ? nlohmann::ordered_json{{"n", o.problem.pages}}
-                                    : nlohmann::ordered_json{{"n", o.problem.n}});
-  facts.update({{"iterations", o.iterations}, {"page_bytes", dsm::page_bytes()}});
-  facts.update(what_it_did(before, after, world));
+  apps::Facts facts = {{"app", "dsm"},
+                       {"form", o.program},
+                       {"homes", o.homes},
+                       {"n", o.program == "pages" ? o.problem.pages : o.problem.n},
+                       {"iterations", o.iterations},
+                       {"page_bytes", dsm::page_bytes()}};
+  const apps::Facts did = what_it_did(before, after, world);
+  facts.insert(facts.end(), did.begin(), did.end());
   dsm::finalize();
   return report.finish(facts, timer, found, o.verify ? &expected : nullptr, wrong);
 }

@@ -120,14 +120,14 @@ bool run(Options o, const apps::World& world) {
     expected = of != nullptr ? of->checksums : solve_serially(box, o.iterations);
     if (of != nullptr) wrong = complaint(sums, expected);
   }
-  nlohmann::ordered_json facts = {{"app", "ft"}, {"form", o.form}};
-  if (of != nullptr) facts["class"] = o.name;
-  facts.update({{"n", box.points()},
-                {"box", o.box},
-                {"iterations", o.iterations},
-                {"message_bytes", solver.block_bytes()},
-                {"setup_seconds", setup}});
-  if (o.verify) facts["verified_by"] = of != nullptr ? "published" : "serial";
+  apps::Facts facts = {{"app", "ft"}, {"form", o.form}};
+  if (of != nullptr) facts.emplace_back("class", o.name);
+  facts.insert(facts.end(), {{"n", box.points()},
+                             {"box", o.box},
+                             {"iterations", o.iterations},
+                             {"message_bytes", solver.block_bytes()},
+                             {"setup_seconds", setup}});
+  if (o.verify) facts.emplace_back("verified_by", of != nullptr ? "published" : "serial");
   return report.finish(facts, timer, sums, o.verify ? &expected : nullptr, wrong);
 }
 

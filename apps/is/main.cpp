@@ -1,6 +1,10 @@
 // is: integers sorted by buckets; see ../README.md.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
 #include "apps/common/application.h"
 #include "apps/common/command_line.h"
 #include "apps/common/share.h"
@@ -113,14 +117,14 @@ bool run(Options o, const apps::World& world) {
     if (wrong.empty()) wrong = of_tests;
   }
   const std::vector<double> none;
-  nlohmann::ordered_json facts = {{"app", "is"}, {"form", o.form}};
-  if (of != nullptr) facts["class"] = o.name;
-  facts.update(
-      {{"n", o.keys},
-       {"bits", o.bits},
-       {"iterations", o.iterations},
-       {"message_bytes", own.size() * sizeof(Key) / static_cast<std::size_t>(world.size)}});
-  if (o.verify) facts["verified_by"] = of != nullptr ? "published" : "order";
+  apps::Facts facts = {{"app", "is"}, {"form", o.form}};
+  if (of != nullptr) facts.emplace_back("class", o.name);
+  facts.insert(facts.end(), {{"n", o.keys},
+                             {"bits", o.bits},
+                             {"iterations", o.iterations},
+                             {"message_bytes",
+                              own.size() * sizeof(Key) / static_cast<std::size_t>(world.size)}});
+  if (o.verify) facts.emplace_back("verified_by", of != nullptr ? "published" : "order");
   return report.finish(facts, timer, none, o.verify ? &none : nullptr, wrong);
 }
 

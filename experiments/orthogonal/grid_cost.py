@@ -28,7 +28,7 @@ from experiments.orthogonal.grids import FORMS, OPERATIONS, PAPER, balanced, lay
 from experiments.orthogonal.measuring import BENCH
 from experiments.testbeds import Real, Run, Testbed
 
-MADE = re.compile(r"(\d+) sub-communicators of \d+ ranks made in ([\d.]+) ms")
+MADE = re.compile(r"(\d+) sub-communicators? of \d+ ranks made in ([\d.]+) ms")
 SIZES = "10K,100K"
 JOBS = 5
 EXPERIMENT = "orthogonal-grid-cost"

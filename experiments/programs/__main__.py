@@ -7,7 +7,8 @@
 
 Installs what a program needs: Debian's packages by apt-get (as root), those of PyPI into .deps/programs. Then
 runs each natively and under Unisono in turn, and compares all numbers that it prints with those of its native
-runs. The entries are in experiments/programs/entries; what the last runs printed is in .deps/programs/output.
+runs. Where these are near and not equal, native runs with other orders of sums follow, to say how far those
+are. The entries are in experiments/programs/entries; what the last runs printed is in .deps/programs/output.
 With --json, what the file has of the same build is not run again.
 """
 
@@ -15,6 +16,7 @@ import argparse
 import hashlib
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,12 @@ from unisono.core.files import read_json, write_json
 from unisono.testbeds import beds
 
 from experiments import harness
-from experiments.programs import cells, installing, running
+from experiments.programs import cells, installing, orders, running
 from experiments.programs.cells import Cell
 from experiments.programs.judge import Kind
 from experiments.programs.program import Program, Ran
 
-STYLES = {Kind.BITWISE: "green", Kind.SPREAD: "green", Kind.DIFFERENT: "bold red"}
+STYLES = {Kind.BITWISE: "green", Kind.SPREAD: "green", Kind.ORDER: "green", Kind.DIFFERENT: "bold red"}
 
 
 def library_version() -> str:
@@ -56,9 +58,18 @@ def measure(program: Program, bed: beds.Bed, mpi: str, ranks: int, runs: int, lo
                 arm.append(running.run(program, bed, library, ranks, bool(unisono), lock=lock))
             if arms[0][-1].problem:
                 break  # no more of what does not run natively
+        cell = Cell(program.name, mpi, ranks, tuple(arms[0]), tuple(arms[1]))
+        if cells.verdict(cell, program).kind != Kind.NEAR:
+            return cell
+        others = orders.other_orders(mpi)
+        return replace(
+            cell,
+            orders=tuple(
+                running.run(program, bed, library, ranks, False, settings, lock) for settings in others
+            ),
+        )
     except UnisonoError as error:
         return Cell(program.name, mpi, ranks, (), (), missing=str(error))
-    return Cell(program.name, mpi, ranks, tuple(arms[0]), tuple(arms[1]))
 
 
 def say(cell: Cell, program: Program) -> None:

@@ -21,6 +21,7 @@ class Cell:
     native: tuple[Ran, ...]
     unisono: tuple[Ran, ...]
     missing: str = ""  # why there are no runs
+    orders: tuple[Ran, ...] = ()  # natively, with other orders of sums, where those runs were asked for
     library: str = ""  # digest of the build that it ran with, where it is not that of the whole file
 
     @property
@@ -32,11 +33,11 @@ class Cell:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Cell":
-        arms = {arm: tuple(ran_from(run) for run in data[arm]) for arm in ("native", "unisono")}
+        arms = {arm: tuple(map(ran_from, data.get(arm, ()))) for arm in ("native", "unisono", "orders")}
         return cls(**{**data, **arms})
 
 
 def verdict(cell: Cell, program: Program) -> Verdict:
     if cell.missing:
         return Verdict(Kind.MISSING, cell.missing)
-    return judge(program.quantities, cell.native, cell.unisono)
+    return judge(program.quantities, cell.native, cell.unisono, cell.orders)

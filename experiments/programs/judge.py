@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from experiments.programs.program import Quantity, Ran
@@ -13,11 +13,12 @@ class Kind(IntEnum):
 
     BITWISE = 0
     SPREAD = 1
-    NEAR = 2
-    IDLE = 3
-    DIFFERENT = 4
-    FAILS = 5
-    MISSING = 6
+    ORDER = 2
+    NEAR = 3
+    IDLE = 4
+    DIFFERENT = 5
+    FAILS = 6
+    MISSING = 7
 
     @property
     def words(self) -> str:
@@ -27,6 +28,7 @@ class Kind(IntEnum):
 WORDS: dict["Kind", str] = {
     Kind.BITWISE: "bitwise as natively",
     Kind.SPREAD: "within what differs natively",
+    Kind.ORDER: "as near as natively with other orders of sums",
     Kind.NEAR: "near, though natively always equal",
     Kind.IDLE: "few calls by Unisono",
     Kind.DIFFERENT: "**different**",
@@ -35,16 +37,28 @@ WORDS: dict["Kind", str] = {
 }
 # Equal results show nothing where Unisono ran less than this share of the collectives, or fewer.
 FEW, FEWEST = 0.1, 5
+# As near as with other orders of sums is what is up to so many times as far as the furthest of those native
+# runs, which have a handful of all orders.
+AS_FAR = 2.0
 SAME = (Kind.BITWISE, Kind.SPREAD)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`apart`: the largest relative difference from the nearest native value."""
+    """`apart`: the largest relative difference from the nearest native value; 0 where numbers count as zero.
+    `by_order`: the same of native runs with other orders of sums. `varies`: runs under Unisono differ among
+    themselves where native ones agree."""
 
     kind: Kind
     why: str = ""
     apart: float = 0.0
+    varies: bool = False
+    by_order: float = 0.0
+
+
+def worst_of(judged: Sequence[Verdict]) -> Verdict:
+    worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
+    return replace(worst, varies=any(verdict.varies for verdict in judged))
 
 
 def number(text: str) -> float | None:
@@ -80,7 +94,9 @@ def of_place(of: Quantity, native: Sequence[str], ours: Sequence[str]) -> Verdic
     if apart > of.tolerance:
         differing = next(text for text in ours if text not in native)
         return Verdict(Kind.DIFFERENT, f"{of.name}: {differing}, natively {native[0]}", apart)
-    return Verdict(Kind.NEAR if len(set(native)) == 1 else Kind.SPREAD, of.name, apart)
+    if len(set(native)) > 1:
+        return Verdict(Kind.SPREAD, of.name, apart)
+    return Verdict(Kind.NEAR, of.name, apart, len(set(ours)) > 1)
 
 
 def of_quantity(of: Quantity, native: Sequence[Ran], ours: Sequence[Ran]) -> Verdict:
@@ -98,14 +114,32 @@ def of_quantity(of: Quantity, native: Sequence[Ran], ours: Sequence[Ran]) -> Ver
     judged = [
         of_place(of, [row[i] for row in values[0]], [row[i] for row in values[1]]) for i in range(places)
     ]
-    worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
+    worst = worst_of(judged)
     if len(lengths[0]) > 1 and worst.kind < Kind.SPREAD:
         return Verdict(Kind.SPREAD)
     return worst
 
 
-def judge(quantities: Sequence[Quantity], native: Sequence[Ran], ours: Sequence[Ran]) -> Verdict:
-    """Of at least one run natively and one under Unisono."""
+def has_few_calls(ours: Sequence[Ran]) -> bool:
+    """In some run."""
+    return any(run.own < max(FEWEST, FEW * (run.own + run.left)) for run in ours)
+
+
+def beside_orders(of: Quantity, near: Verdict, native: Sequence[Ran], orders: Sequence[Ran]) -> Verdict:
+    """A verdict on a quantity, where native runs with other orders of sums are known."""
+    if near.kind != Kind.NEAR or near.varies or not orders:
+        return near
+    aparts = [of_quantity(of, native, [run]).apart for run in orders]
+    by_order = max(filter(math.isfinite, aparts), default=0.0)
+    if by_order == 0 or near.apart > AS_FAR * by_order:
+        return replace(near, by_order=by_order)
+    return replace(near, kind=Kind.ORDER, by_order=by_order)
+
+
+def judge(
+    quantities: Sequence[Quantity], native: Sequence[Ran], ours: Sequence[Ran], orders: Sequence[Ran] = ()
+) -> Verdict:
+    """Of at least one run natively and one under Unisono. `orders`: native ones with other orders of sums."""
     failed, ours_failed = ([run.problem for run in runs if run.problem] for runs in (native, ours))
     # What fails natively now and then may fail under Unisono, and no more often.
     if ours_failed and len(ours_failed) * len(native) > len(failed) * len(ours):
@@ -116,8 +150,9 @@ def judge(quantities: Sequence[Quantity], native: Sequence[Ran], ours: Sequence[
     if failed:
         beside = f"; under Unisono {len(ours_failed)} of {len(ours)}" * bool(ours_failed)
         return Verdict(Kind.FAILS, f"{len(failed)} of {len(native)} runs{beside}: {failed[0]}")
-    judged = [of_quantity(of, native, ours) for of in quantities]
-    worst = max(judged, key=lambda verdict: (verdict.kind, verdict.apart))
-    if worst.kind < Kind.IDLE and any(run.own < max(FEWEST, FEW * (run.own + run.left)) for run in ours):
+    ended = [run for run in orders if not run.problem]
+    worst = worst_of([beside_orders(of, of_quantity(of, native, ours), native, ended) for of in quantities])
+    # A result that is not the native one is told, whoever ran the calls.
+    if worst.kind in SAME and has_few_calls(ours):
         return Verdict(Kind.IDLE, "nearly all collectives were passed on")
     return worst

@@ -52,11 +52,10 @@ def counting_library() -> Path:
     return library
 
 
-def under_unisono(folder: Path, settings: Mapping[str, str] | None, beside: Sequence[Path]) -> list[str]:
+def under_unisono(folder: Path, beside: Sequence[Path]) -> list[str]:
     """What stands before a program's command; `beside`: other libraries to preload."""
     (folder / "counts").mkdir(exist_ok=True)
     variables = {
-        **(settings or {}),
         "LD_PRELOAD": ":".join(map(str, (counting_library(), *beside))),
         "COUNTS_FOLDER": str(folder / "counts"),
     }
@@ -109,6 +108,7 @@ def run_in(
     bed: beds.Bed,
     mpi: places.Mpi,
     ranks: int,
+    arm: str,
     before: Sequence[str],
     lock: Path | None,
 ) -> Ran:
@@ -120,7 +120,7 @@ def run_in(
         done = jobs.run(command, environment, program.limit)
         wall = time.monotonic() - begin
     text = done.output + written(program, folder)
-    kept = HOME / "output" / f"{program.name}-{mpi.name}-{ranks}-{'unisono' if before else 'native'}.txt"
+    kept = HOME / "output" / f"{program.name}-{mpi.name}-{ranks}-{arm}.txt"
     kept.parent.mkdir(exist_ok=True)
     kept.write_text(text)  # for whoever wants to know why it failed
     return Ran(done.problem, round(wall, 3), program.own_seconds(text), program.read(text, folder))
@@ -136,12 +136,15 @@ def run(
     lock: Path | None = None,
     beside: Sequence[Path] = (),
 ) -> Ran:
-    """In an empty folder; `settings`: UNISONO_* and others, with Unisono."""
+    """In an empty folder; `settings`: variables of the program, UNISONO_* and others."""
     HOME.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="unisono-program-") as name:
         folder = Path(name)
-        before = under_unisono(folder, settings, [*beside, *preloaded_by(bed, mpi)]) if unisono else []
-        ran = run_in(folder, program, bed, mpi, ranks, before, lock)
+        before = [f"{name}={value}" for name, value in (settings or {}).items()]
+        if unisono:
+            before += under_unisono(folder, [*beside, *preloaded_by(bed, mpi)])
+        arm = "unisono" if unisono else "order" if settings else "native"
+        ran = run_in(folder, program, bed, mpi, ranks, arm, before, lock)
         own, left = counted(folder) if unisono else (0, 0)
         return replace(ran, own=own, left=left)
 

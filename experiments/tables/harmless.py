@@ -14,7 +14,7 @@ from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.programs import cells, installing, times
 from experiments.programs.cells import Cell
-from experiments.programs.judge import SAME, Kind, Verdict
+from experiments.programs.judge import SAME, Kind, Verdict, has_few_calls
 from experiments.programs.program import Ran
 
 FOLDER = ROOT / "docs" / "results" / "harmless"
@@ -48,8 +48,11 @@ def short(text: str) -> str:
 
 
 def told(verdict: Verdict) -> str:
-    if verdict.kind == Kind.NEAR:
-        return f"{verdict.kind.words}: {verdict.why} by {verdict.apart:.0e}"
+    if verdict.kind in (Kind.ORDER, Kind.NEAR):
+        apart = f"by {verdict.apart:.0e}" if verdict.apart else "where numbers count as zero"
+        by_order = f" ({verdict.by_order:.0e})" if verdict.by_order else ""
+        varies = ", and differs from run to run" if verdict.varies else ""
+        return f"{verdict.kind.words}: {verdict.why} {apart}{by_order}{varies}"
     if verdict.kind in SAME or verdict.kind == Kind.IDLE:
         return verdict.kind.words
     return f"{verdict.kind.words}: {short(verdict.why)}"
@@ -102,7 +105,7 @@ def lab_times() -> Sequence[str]:
             continue
         native, ours = taken(cell.native), taken(cell.unisono)
         told = [f"{seconds:.2f}" for seconds in (*native, *ours)]
-        passed = "few calls" if verdict.kind == Kind.IDLE else ""
+        passed = "few calls" if has_few_calls(cell.unisono) else ""
         rows.append((ours[0] / native[0], (cell.program, LIBRARIES[cell.mpi], *told, passed)))
     head = ("program", "MPI library", "natively, s", "worst", "Unisono, s", "worst", "", "time / native")
     return table(head, [(*row, f"{ratio:.2f}") for ratio, row in sorted(rows, reverse=True)], (0, 1, 6))

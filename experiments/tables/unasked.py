@@ -1,6 +1,7 @@
 """The tables of docs/results/unasked.md."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from statistics import median
@@ -13,8 +14,8 @@ from experiments import same_bits
 from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.tables.words import LIBRARIES, size_text
-from scripts import init_time, unasked
-from scripts.unasked import Cell, Hosts
+from scripts import init_time, probe_rates, unasked
+from scripts.unasked import Cell, Row
 
 FOLDER = ROOT / "docs" / "results" / "unasked"
 FEW = 2
@@ -23,55 +24,154 @@ NUMBERS = {2: "two", 3: "three", 4: "four"}
 RUN = ("bcast", "reduce", "allreduce", "scan", "allgather", "reduce_scatter_block")
 
 
-@dataclass(frozen=True)
-class Look:
-    """Seconds a call, medians of the jobs."""
+SLOW, STALLED, AT_WIRE = 0.97, 0.87, 1.10  # of native's speed; the same of a single job; of the limit
 
-    cell: Cell
-    kind: str
-    native: float
-    ours: float
+
+@dataclass(frozen=True)
+class Measured:
+    """A program of one kind of call in a cell, and its jobs."""
+
+    row: Row
+    jobs: list[float]  # times as fast as natively
+    over_limit: float  # the whole program's calls over what the wire takes: a median
 
     @property
     def speed(self) -> float:
-        return self.native / self.ours
+        return 1 / self.row.program.median
+
+    @property
+    def possible(self) -> float:
+        """Times as fast as natively, were all calls at the wire."""
+        return self.row.native.median / self.row.cell.limit(self.row.kind)
+
+    @property
+    def again(self) -> float:
+        """Native once more, times as fast as natively."""
+        return 1 / self.row.again.median if self.row.again else math.nan
 
 
 @cache
-def looks() -> list[Look]:
-    seconds: dict[tuple[Cell, str], dict[str, list[float]]] = {}
-    for job in read_json(FOLDER / "first-look.json.zst")["jobs"]:
-        hosts = Hosts(job["hosts"], job["each"])
-        cell = Cell(job["mpi"], hosts, job["rate"], job["calls"], job["calls"])
-        for kind in RUN:
-            arms = seconds.setdefault((cell, kind), {})
-            arms.setdefault(job["arm"], []).append(job["seconds"][kind] / job["calls"])
+def measured(part: str) -> list[Measured]:
+    found = []
+    for file in sorted((FOLDER / part).glob("*.json.zst")):
+        cell, rounds = unasked.read(file)
+        good = [one for one in rounds if "failed" not in one]
+        for row in unasked.rows_of(cell, rounds):
+            whole = [
+                {arm: unasked.whole(one[arm][row.kind], cell.calls) for arm in ("native", "unisono")}
+                for one in good
+            ]
+            jobs = [one["native"] / one["unisono"] for one in whole]
+            over = median(one["unisono"] for one in whole) / cell.limit(row.kind)
+            found.append(Measured(row, jobs, over))
+    return found
+
+
+def bed(cell: Cell) -> str:
+    hosts = cell.hosts
+    each = f" of {NUMBERS[hosts.ranks_on_each]}" if hosts.ranks_on_each > 1 else ""
+    rate = cell.rate.replace("mbit", " Mb/s").replace("gbit", " Gb/s")
+    return f"{hosts.number}{each} at {rate}"
+
+
+def speed_text(some: Sequence[Measured]) -> str:
+    return f"{unasked.geometric(one.speed for one in some):.2f}" if some else ""
+
+
+def grouped(
+    all_: Sequence[Measured], key: Callable[[Measured], tuple[str, ...]]
+) -> dict[tuple[str, ...], list[Measured]]:
+    found: dict[tuple[str, ...], list[Measured]] = {}
+    for one in sorted(all_, key=lambda one: (one.row.cell.hosts.ranks, one.row.cell.length)):
+        found.setdefault(key(one), []).append(one)
+    return found
+
+
+def figures(some: Sequence[Measured]) -> list[str]:
+    run = [one for one in some if one.row.kind in RUN]
+    jobs = [speed for one in some for speed in one.jobs]
+    again = unasked.geometric(one.again for one in some)
     return [
-        Look(cell, kind, median(arms["native"]), median(arms["ours"]))
-        for (cell, kind), arms in seconds.items()
+        str(len(some)),
+        speed_text(run),
+        speed_text(some),
+        f"{unasked.geometric(one.possible for one in some):.2f}",
+        f"{again:.2f}",
+        f"{min(one.speed for one in some):.2f}",
+        str(sum(one.speed < SLOW for one in some)),
+        str(sum(one.again < SLOW for one in some)),
+        f"{sum(speed < STALLED for speed in jobs)} of {len(jobs)}",
     ]
 
 
-def hosts_text(cell: Cell) -> str:
-    hosts = cell.hosts
-    if hosts.ranks_on_each == 1:
-        return str(hosts.number)
-    return f"{hosts.number} of {NUMBERS[hosts.ranks_on_each]}"
+HEADS = (
+    "programs",
+    "the six kinds, times as fast",
+    "all nine",
+    "at the wire",
+    "native again",
+    "worst",
+    "below 0.97",
+    "native again below 0.97",
+    "jobs below 0.87",
+)
 
 
-def first_look() -> list[str]:
-    """Times as fast as natively, by bed and collective."""
-    made = []
-    for cell in dict.fromkeys(look.cell for look in looks()):
-        speeds = {look.kind: look.speed for look in looks() if look.cell == cell}
-        own = [f"{speeds[kind]:.2f}" for kind in RUN]
-        made.append(
-            (LIBRARIES[cell.mpi], hosts_text(cell), *own, f"{unasked.geometric(speeds.values()):.2f}")
-        )
-    mean = unasked.geometric(look.speed for look in looks())
-    made.append(("all", "", *("" for _ in RUN), f"{mean:.2f}"))
-    names = [kind.capitalize() for kind in RUN]
-    return table(["library", "hosts", *names, "geometric mean"], made, (0, 1))
+def beds() -> list[str]:
+    """By library and bed: what programs of long messages gain."""
+    made = grouped(measured("safe"), lambda one: (LIBRARIES[one.row.cell.mpi], bed(one.row.cell)))
+    rows = [(*names, *figures(some)) for names, some in made.items()]
+    rows.append(("all", "", *figures(measured("safe"))))
+    return table(["library", "hosts", *HEADS], rows, (0, 1))
+
+
+def kinds() -> list[str]:
+    """By kind: times as fast, and how near the wire."""
+    made = grouped(measured("safe"), lambda one: (one.row.kind,))
+    rows = []
+    for (kind,), some in made.items():
+        near = sum(one.over_limit <= AT_WIRE for one in some)
+        native = sum(one.row.native_limit.median <= AT_WIRE for one in some)
+        worst = min(some, key=lambda one: one.speed)
+        worst_text = f"{worst.speed:.2f} ({LIBRARIES[worst.row.cell.mpi]}, {bed(worst.row.cell)})"
+        rows.append((kind.capitalize(), speed_text(some), worst_text, f"{near} of {len(some)}", f"{native}"))
+    heads = ["kind", "times as fast", "worst", "at 1.10 of the wire or below", "native, from the 8th call"]
+    return table(heads, rows, (0, 2))
+
+
+def lengths() -> list[str]:
+    """By length and kind: times as fast, over all beds and libraries."""
+    made = grouped(measured("lengths"), lambda one: (str(one.row.cell.length),))
+    names = list(dict.fromkeys(one.row.kind for one in measured("lengths")))
+    rows = []
+    for (length,), some in sorted(made.items(), key=lambda item: int(item[0][0])):
+        by_kind = [speed_text([one for one in some if one.row.kind == name]) for name in names]
+        slow, again = (sum(v(one) < SLOW for one in some) for v in (speed_of, again_of))
+        rows.append((size_text(int(length)), *by_kind, f"{slow} of {len(some)}", str(again)))
+    heads = ["bytes", *(name.capitalize() for name in names), "below 0.97", "native again below 0.97"]
+    return table(heads, rows, ())
+
+
+def speed_of(one: Measured) -> float:
+    return one.speed
+
+
+def again_of(one: Measured) -> float:
+    return one.again
+
+
+def losses() -> list[str]:
+    """All programs below 0.97 of native's speed by the median of their jobs."""
+    slow = [one for part in ("safe", "lengths") for one in measured(part) if one.speed < SLOW]
+    rows = []
+    for one in sorted(slow, key=speed_of):
+        cell = one.row.cell
+        jobs = " ".join(f"{speed:.2f}" for speed in sorted(one.jobs))
+        size = size_text(cell.length) if cell.length else "long"
+        where = (LIBRARIES[cell.mpi], bed(cell), one.row.kind.capitalize(), size)
+        rows.append((*where, f"{one.speed:.2f}", f"{one.again:.2f}", jobs))
+    heads = ["library", "hosts", "kind", "bytes", "times as fast", "native again", "each job"]
+    return table(heads, rows, (0, 1, 2, 3, 6))
 
 
 WHEN = {"barrier": "after a barrier", "sleep": "after sleep", "compute": "between computing"}
@@ -126,13 +226,21 @@ def same_bits_rows() -> list[str]:
     return same_bits.table([same_bits.Row(**row) for row in rows])
 
 
+def probe() -> list[str]:
+    return probe_rates.table([probe_rates.Job(**job) for job in read_json(FOLDER / "probe.json.zst")["jobs"]])
+
+
 def init(mpi: str) -> list[str]:
     return init_time.table(read_json(FOLDER / "init-16.json.zst")["milliseconds"][mpi])
 
 
 TABLES: Mapping[str, Callable[[], list[str]]] = {
-    "first look": first_look,
+    "beds": beds,
+    "kinds": kinds,
+    "lengths": lengths,
+    "losses": losses,
     "bits": same_bits_rows,
+    "probe": probe,
     "node": on_two_cores,
     "node, many cores": on_many_cores,
     "init, openmpi": partial(init, "openmpi"),

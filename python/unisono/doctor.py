@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from unisono.core import catalogue, elf, launch, machine, places
+from unisono.core import catalogue, elf, files, launch, machine, places, settings
 from unisono.core.errors import UnisonoError
 from unisono.profile import check as profile_check
 
@@ -120,11 +120,11 @@ def check_environment() -> Iterator[Finding]:
         if not places.is_ours(name) or name in places.WHERE | places.OF_BENCH:
             continue
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else "unisono info lists all"
-            yield Finding(Level.PROBLEM, f"{name} is no variable of Unisono", hint)
+            yield Finding(Level.PROBLEM, f"{name} is no variable of Unisono", near(name, known))
         elif wrong := wrong_spec(name, value):
             yield Finding(Level.PROBLEM, f"{name}={value}: {wrong}", "unisono list shows what there is")
+        elif wrong := settings.wrong_value(name, value) or wrong_rule(name):
+            yield Finding(Level.PROBLEM, f"{name}={value}: {wrong}", "unisono info says what each value does")
     as_root = os.geteuid() == 0 and "OMPI_ALLOW_RUN_AS_ROOT" not in os.environ
     if as_root and any(mpi.flavour == "openmpi" for mpi in places.all_mpis()):
         yield Finding(
@@ -146,6 +146,25 @@ def check_profile(path: Path) -> Finding:
         f"UNISONO_PROFILE={path}, of {len(profile.environments)} environments",
         "whether it holds for a job, the job says itself: UNISONO_LOG=decision",
     )
+
+
+def near(name: str, known: set[str]) -> str:
+    """What may have been meant. What all names have in common says nothing of that."""
+    meant = {variable.removeprefix("UNISONO_"): variable for variable in known}
+    found = difflib.get_close_matches(name.removeprefix("UNISONO_"), meant, 1, cutoff=0.7)
+    return f"did you mean {meant[found[0]]}?" if found else "unisono info lists all"
+
+
+def wrong_rule(variable: str) -> str | None:
+    """What is wrong with the value of UNISONO_ONLINE in this environment; None: nothing, or another one."""
+    if variable != "UNISONO_ONLINE":
+        return None
+    try:
+        told = files.decoded(catalogue.ask("decide", "--collective", "bcast", "--flavour", "mpich"))
+    except UnisonoError:  # of UNISONO_TOPOLOGY
+        return None
+    complaints = [line.partition(": ")[2] for line in told["complaints"] if line.startswith(f"{variable}=")]
+    return complaints[0] if complaints else None
 
 
 def wrong_spec(variable: str, value: str) -> str | None:

@@ -16,14 +16,17 @@ std::optional<Params> safe_params(const Algorithm& algorithm, const HostsCall& c
 
 namespace safe {
 
-std::optional<Params> one_connection(const Algorithm& algorithm, const HostsCall&,
+std::optional<Params> one_connection(const Algorithm& algorithm, const HostsCall& call,
                                      const PortBounds&) {
-  return default_params(algorithm);
+  Params params = default_params(algorithm);
+  if (call.segment > 0) params.segment = call.segment;
+  return params;
 }
 
 std::optional<Params> one_connection_if_commutative(const Algorithm& algorithm,
-                                                    const HostsCall& call, const PortBounds&) {
-  return call.commutative ? std::optional(default_params(algorithm)) : std::nullopt;
+                                                    const HostsCall& call,
+                                                    const PortBounds& bounds) {
+  return call.commutative ? one_connection(algorithm, call, bounds) : std::nullopt;
 }
 
 std::optional<Params> short_messages(const Algorithm& algorithm, const HostsCall& call,
@@ -51,6 +54,16 @@ std::optional<Params> credits(const Algorithm& algorithm, const HostsCall& call,
   params.segment = std::min(params.segment, bounds.in / std::max(1, call.ranks - 1));
   if (params.segment < 1) return std::nullopt;
   params.window = std::clamp<Count>(std::min(bounds.out, bounds.in / 2) / params.segment, 1, 64);
+  return params;
+}
+
+std::optional<Params> credited_rounds(const Algorithm& algorithm, const HostsCall& call,
+                                      const PortBounds& bounds) {
+  if (!call.commutative) return std::nullopt;
+  Params params = default_params(algorithm);
+  params.segment =
+      std::clamp<Count>(call.segment > 0 ? call.segment : params.segment, 1, bounds.out / 2);
+  params.window = std::clamp<Count>(bounds.out / params.segment, 2, 64);
   return params;
 }
 

@@ -26,6 +26,7 @@ struct HostsCall {
   int ranks = 1;
   Count bytes = 0;  ///< of the vector, or of a block; irregular: of the longest
   bool commutative = true;
+  Count segment = 0;  ///< bytes, of pipelines; 0: the row's standard
 };
 
 /// How a row says what makes it safe. Nothing: no parameters do.
@@ -44,6 +45,9 @@ std::optional<Params> one_connection(const Algorithm&, const HostsCall&, const P
 /// The same if the operation commutes: otherwise the sum takes one more way.
 std::optional<Params> one_connection_if_commutative(const Algorithm&, const HostsCall&,
                                                     const PortBounds&);
+/// A rank knows of each segment whether it has come, and has those of `window` rounds under way,
+/// one out and one in each. The operation must commute: otherwise the sum takes one more way.
+std::optional<Params> credited_rounds(const Algorithm&, const HostsCall&, const PortBounds&);
 /// No rank can end a call that another has not begun, so that no more than what a rank sends and
 /// receives in two calls is under way: safe if that is little.
 std::optional<Params> short_messages(const Algorithm&, const HostsCall&, const PortBounds&);

@@ -16,9 +16,10 @@ inline constexpr std::string_view kForced = "the algorithm of this collective";
 
 inline constexpr Variable kVariables[] = {
     {"UNISONO", "auto",
-     "auto: measure, choose and remember; measure: the same, as if nothing had been remembered; "
-     "fixed: what is forced, in a profile, remembered or in the table of defaults, equal from call "
-     "to call, and nothing is measured; off: every call goes straight to the MPI library"},
+     "auto: choose and remember; measure: the same, as if nothing had been remembered, and what "
+     "the network costs is measured; fixed: what is forced, in a profile, remembered or in the "
+     "table of defaults, equal from call to call, and nothing is measured; off: every call goes "
+     "straight to the MPI library"},
     {"UNISONO_BARRIER", "default", kForced},
     {"UNISONO_BCAST", "default", kForced},
     {"UNISONO_GATHER", "default", kForced},

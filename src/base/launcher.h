@@ -22,15 +22,15 @@ static inline int unisono_number_in(const char* variable) {
   return digits > 0 && text[digits] == '\0' ? value : -1;
 }
 
-/* Open MPI's launcher, and Hydra: MPICH's and Intel MPI's. Spawned jobs of Hydra inherit numbers of
- * the first. */
+/* Open MPI's launcher, and Hydra: MPICH's and Intel MPI's. Both tell spawned jobs their own
+ * numbers. */
 static inline struct unisono_job unisono_job_here(void) {
   struct unisono_job job = {-1, 0, 0};
   if (getenv("PMIX_NAMESPACE") != NULL) {
     job.rank = unisono_number_in("OMPI_COMM_WORLD_LOCAL_RANK");
     job.ranks = unisono_number_in("OMPI_COMM_WORLD_LOCAL_SIZE");
     job.all = unisono_number_in("OMPI_COMM_WORLD_SIZE");
-  } else if (getenv("PMI_FD") != NULL && getenv("PMI_SPAWNED") == NULL) {
+  } else if (getenv("PMI_FD") != NULL) {
     job.rank = unisono_number_in("MPI_LOCALRANKID");
     job.ranks = unisono_number_in("MPI_LOCALNRANKS");
     job.all = unisono_number_in("PMI_SIZE");
@@ -56,7 +56,9 @@ static inline int unisono_whole_job_is_here(void) {
                                          "OMPI_COMM_WORLD_RANK",
                                          "JSM_NAMESPACE_RANK"};
   const struct unisono_job job = unisono_job_here();
-  if (job.ranks > 0) return job.ranks == job.all;
+  /* Ranks that Hydra has spawned may not be able to see each other (hydra.cpp). */
+  const int see = getenv("PMIX_NAMESPACE") != NULL || getenv("PMI_SPAWNED") == NULL;
+  if (job.ranks > 0 && see) return job.ranks == job.all;
   for (size_t k = 0; k < sizeof launched / sizeof *launched; ++k)
     if (getenv(launched[k]) != NULL) return 0;
   return 1;

@@ -19,6 +19,7 @@ enum MeetingWord : int {
   kHasSession = 18,   // made before MPI_Init
   kSameVersion = 19,  // a pair that no version may move: what the other words mean is its own
   kHasOthersElsewhere = 21,  // some of the job's ranks may be on another node than this one
+  kFastestPort = 22,         // Mb/s
   // As many in all versions: ranks that tell each other vectors of different lengths break MPI's
   // rules before any of them knows.
   kMeetingWords = 32

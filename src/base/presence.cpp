@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "base/hydra.h"
 #include "base/launcher.h"
 
 namespace unisono::presence {
@@ -45,35 +46,6 @@ int g_spare = -1;              // room for the files that looking needs, however
 int g_rank = -1, g_ranks = 0;  // of this job on this node
 std::uint64_t g_job = 0;
 
-/// When a process began, from /proc/PID/stat; 0: not to be read.
-unsigned long long start_of(int id) {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", id);
-  std::FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return 0;
-  unsigned long long started = 0;
-  if (std::fscanf(file,
-                  "%*d (%*16[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-                  "%*d %*d %*d %llu",
-                  &started) != 1)
-    started = 0;
-  std::fclose(file);
-  return started;
-}
-
-/// The process of MPICH's and Intel MPI's launcher that started the ranks of this node: the other
-/// end of the socket that it talks to them through, whoever is a rank's parent by now. 0: not
-/// known.
-std::uint64_t hydra_proxy() {
-  ucred peer{};
-  socklen_t length = sizeof peer;
-  const int socket = unisono_number_in("PMI_FD");
-  if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
-      peer.pid <= 0)
-    return 0;
-  return static_cast<std::uint64_t>(peer.pid) << 40 ^ start_of(peer.pid);
-}
-
 /// A job of the same name may run beside this one, in another container.
 std::uint64_t pmix_job(const char* name) {
   std::uint64_t hash = fnv1a(name);
@@ -82,14 +54,21 @@ std::uint64_t pmix_job(const char* name) {
   return hash;
 }
 
-void read_launcher() {
+void read_launcher(bool may_ask) {
   const unisono_job job = unisono_job_here();
-  if (const char* name = std::getenv("PMIX_NAMESPACE"))
+  const bool is_spawned = std::getenv("PMI_SPAWNED") != nullptr;
+  bool tells = true;
+  g_job = 0;
+  if (const char* name = std::getenv("PMIX_NAMESPACE")) {
     g_job = pmix_job(name);
-  else if (std::getenv("PMI_FD") != nullptr && std::getenv("PMI_SPAWNED") == nullptr)
-    g_job = hydra_proxy();
-  g_rank = job.ranks > 0 ? job.rank : kNameless;
-  g_ranks = job.ranks;
+  } else if (std::getenv("PMI_FD") != nullptr && !is_spawned) {
+    g_job = hydra::job();
+  } else if (std::getenv("PMI_FD") != nullptr && may_ask) {
+    g_job = hydra::spawned_job();
+    tells = g_job != 0;
+  }
+  g_rank = job.ranks > 0 && tells ? job.rank : kNameless;
+  g_ranks = tells ? job.ranks : 0;
 }
 
 struct Address {
@@ -166,9 +145,9 @@ Attendance count() {
 
 }  // namespace
 
-void announce() noexcept {
+void announce(bool may_ask) noexcept {
   if (g_socket >= 0) return;
-  read_launcher();
+  read_launcher(may_ask);
   if (g_ranks == 1 || g_job == 0 || !may_hold_files()) return;
   g_socket = open_socket();
   const Address address = address_of(g_rank);

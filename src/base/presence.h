@@ -6,8 +6,9 @@
 namespace unisono::presence {
 
 /// Shows this rank, if it can see others. Before its MPI_Init, which no rank leaves before all have
-/// entered it.
-void announce() noexcept;
+/// entered it. `may_ask`: the MPI library does not talk to the launcher meanwhile; else a rank that
+/// was spawned is not seen.
+void announce(bool may_ask = true) noexcept;
 
 /// The ranks of this job on this node, as the launcher counts them.
 struct Attendance {

@@ -63,10 +63,11 @@ void BoundCall::block_per_peer(Side& side, const void* buffer, int blocks, const
 }
 
 // Decides where the bytes of a side are: in the user's memory, or packed into our own.
-void BoundCall::settle(Side& side, Layout& layout, bool irregular) {
+void BoundCall::settle(Side& side, Layout& layout, bool irregular, Count padded) {
   if (side.blocks.empty()) return;
   const auto first_byte = [](const Block& b) { return b.address + b.facts.true_lb; };
-  side.staged = std::any_of(side.blocks.begin(), side.blocks.end(),
+  side.staged = padded > side.blocks[0].bytes() ||
+                std::any_of(side.blocks.begin(), side.blocks.end(),
                             [](const Block& b) { return b.count > 0 && !b.facts.dense; });
   if (!side.staged && !irregular) {
     side.unit0 = first_byte(side.blocks[0]);
@@ -79,7 +80,9 @@ void BoundCall::settle(Side& side, Layout& layout, bool irregular) {
     total += block.bytes();
   }
   if (side.staged) {
-    side.packed = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(total));
+    const Count room = std::max(total, padded);
+    side.packed = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(room));
+    std::fill(side.packed.get() + total, side.packed.get() + room, std::byte{0});
     side.unit0 = side.packed.get();
   } else {
     // Displacements are relative to the first block that has anything in it.
@@ -117,7 +120,11 @@ void BoundCall::prepare_movement(const Call& call) {
   if (has_recv)
     fill(recv_, many_received, call.recvbuf, call.recvcount, call.recvcounts, call.rdispls,
          call.recvtype, call.recvtypes);
-  settle(send_, args.send, many_sent && is_irregular(c));
+  // A root that alone receives may say that its own block is shorter than it receives.
+  const bool may_be_shorter =
+      has_send && has_recv && !is_irregular(c) && semantics(c).receive.who == Who::root;
+  settle(send_, args.send, many_sent && is_irregular(c),
+         may_be_shorter ? call.recvcount * facts_of(call.recvtype).size : 0);
   settle(recv_, args.recv, many_received && is_irregular(c));
   binding.input = send_.unit0;
   binding.output = recv_.unit0;

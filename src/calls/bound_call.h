@@ -52,7 +52,8 @@ class BoundCall {
   template <class CountOf, class PlaceOf>
   void block_per_peer(Side& side, const void* buffer, int blocks, const CountOf& count_of,
                       const PlaceOf& place_of, MPI_Datatype type, const MPI_Datatype* types);
-  void settle(Side& side, Layout& layout, bool irregular);
+  /// `padded`: bytes that the one block is to have, if it is shorter; the rest is zeros.
+  void settle(Side& side, Layout& layout, bool irregular, Count padded = 0);
   /// One buffer serves both sides, and this rank's is the source.
   bool sends_from_output() const {
     return has_one_buffer(semantics(args.collective)) && args.is_root();

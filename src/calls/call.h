@@ -17,6 +17,8 @@ class IntegerArray {
   IntegerArray(const long long* values) : values_(values), wide_(true) {}
 
   explicit operator bool() const { return values_ != nullptr; }
+  /// The same array, not equal values.
+  bool is(const IntegerArray& other) const { return values_ == other.values_; }
   long long operator[](int i) const {
     return wide_ ? static_cast<const long long*>(values_)[i] : static_cast<const int*>(values_)[i];
   }

@@ -8,7 +8,17 @@ constinit std::atomic<bool> g_keeps_runs{false};
 
 bool keeps_order(const Call& call, int ranks) {
   return g_keeps_runs.load(std::memory_order_relaxed) && is_reducing(call.collective) &&
-         ranks > 2 && depends_on_order(call.op, facts_of(call.recvtype).kind);
+         depends_on_order(call.op, facts_of(call.recvtype).kind, ranks);
+}
+
+void leave(Call call, Communicator& communicator) {
+  Attendance& attendance = communicator.attendance();
+  const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 &&
+                        call.sendtype != MPI_DATATYPE_NULL && call.recvtype != MPI_DATATYPE_NULL;
+  if (!attendance.is_shared() || !is_valid || !has_two_lengths(call, communicator.rank()))
+    return attendance.refuse();
+  communicator.leave_all();
+  attendance.leave_from(attendance.call());
 }
 
 std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicator) {

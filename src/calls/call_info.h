@@ -22,11 +22,16 @@ extern constinit std::atomic<unsigned long long> g_native_calls, g_own_calls;
 /// the same (Communicator::graph).
 std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicator);
 
+/// This rank leaves a call to the MPI library, for what it alone may see of it: one that the MPI
+/// library is expected to refuse, or one that it runs and Unisono cannot, with all that follows.
+[[gnu::noinline, gnu::cold]] void leave(Call call, Communicator& communicator);
+
 /// Inlined into every entry point, where the collective is known and what the call is made of is in
 /// registers.
 [[gnu::always_inline]] inline CallInfo info_of(const Call& call) {
   try {
     if (Communicator* communicator = Communicator::of(call.comm)) {
+      communicator->attendance().begin_call();
       // Between two groups other arguments are significant: where nobody is served, none is read.
       const ByteRange& reach = communicator->reach(call.collective);
       const auto bytes = reach.is_empty() ? std::nullopt
@@ -35,6 +40,7 @@ std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicato
                              : signature_bytes(call, communicator->rank(), communicator->size());
       const bool is_open = is_among_neighbours(call.collective) && !communicator->knows_graph();
       if (bytes && (is_open || reach.holds(*bytes))) return {communicator, *bytes};
+      if (!bytes && !reach.is_empty()) leave(call, *communicator);
     }
     count(g_native_calls);
     return {};

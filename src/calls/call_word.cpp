@@ -14,10 +14,15 @@ Collective collective_of(node::CallWord word) {
 
 }  // namespace
 
+std::string mpi_name(Collective collective) {
+  std::string text = "MPI_" + std::string(name(collective));
+  text[4] = static_cast<char>(text[4] - 'a' + 'A');
+  return text;
+}
+
 std::string text_of(node::CallWord word) {
   const Semantics& s = semantics(collective_of(word));
-  std::string text = "MPI_" + std::string(s.name);
-  text[4] = static_cast<char>(text[4] - 'a' + 'A');
+  std::string text = mpi_name(s.collective);
   if (s.knows_bytes == Who::all && s.measure != Measure::nothing && s.peers == Peers::all)
     text += " of " + std::to_string(word >> kBytesAt) + " bytes";
   if (s.rooted)

@@ -23,6 +23,9 @@ static_assert(kCollectives < 1 << kCollectiveBits);
   return word;
 }
 
+/// "MPI_Bcast".
+std::string mpi_name(Collective collective);
+
 /// "MPI_Bcast of 16 bytes, root 1".
 std::string text_of(node::CallWord word);
 

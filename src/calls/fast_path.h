@@ -60,12 +60,15 @@ struct KernelData {
   }
 }
 
-/// Elements lie in memory as in the message, from their address on.
-inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_lb == 0; }
+/// Elements lie in memory as in the message, from their address on. Others, and what is wrong with
+/// a datatype, the long way looks at.
+inline bool is_plain(const TypeFacts& facts) {
+  return facts.dense && facts.committed && facts.true_lb == 0;
+}
 
 /// The data of a call whose significant datatypes are plain, or nothing. Of collectives with blocks
-/// of one length; the datatype of a reduction is known to be plain. Without memory nothing: the
-/// long way finds that again, and says so.
+/// of one length; the datatype of a reduction is known to be plain. Without memory, or where
+/// the root of a gather says two lengths of its block, nothing: the long way finds that again.
 [[gnu::always_inline]] inline std::optional<KernelData> plain_data(const Call& call, int rank,
                                                                    Count bytes) noexcept try {
   const Collective c = call.collective;
@@ -75,6 +78,8 @@ inline bool is_plain(const TypeFacts& facts) { return facts.dense && facts.true_
   if (semantics(c).measure == Measure::nothing) return data;
   if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(facts_of(call.sendtype))) ||
                           (has_receive_side(call, rank) && !is_plain(facts_of(call.recvtype)))))
+    return std::nullopt;
+  if (semantics(c).receive.who == Who::root && has_two_lengths(call, rank)) [[unlikely]]
     return std::nullopt;
   if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
   return data;

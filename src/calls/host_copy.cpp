@@ -5,6 +5,7 @@
 
 #include "calls/refused_buffers.h"
 #include "calls/sides.h"
+#include "mpi/argument_checks.h"
 #include "mpi/datatype.h"
 #include "mpi/device_memory.h"
 
@@ -218,11 +219,26 @@ constexpr bool kRefusesOneBuffer = true;
 constexpr bool kRefusesOneBuffer = false;
 #endif
 
-/// Where MPICH 5.0.2 was seen to refuse it on every rank.
-bool is_refused_on_all(Collective c) {
+/// As MPICH compares them: counts and datatypes of each rank's by their addresses.
+[[maybe_unused]] bool has_equal_sides(const Call& call) {
+  return call.sendtype == call.recvtype && call.sendtypes == call.recvtypes &&
+         call.sendcount == call.recvcount && call.sendcounts.is(call.recvcounts);
+}
+
+/// Of calls that send and receive elements in one buffer. MPICH 5.0.2 was seen to refuse all of
+/// these on every rank, Open MPI 4.1 and 5.0 sums of two elements and more.
+bool is_one_buffer_refused(const Call& call) {
   using enum Collective;
-  return contains(set_of(alltoall, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan),
-                  c);
+  if (call.collective == reduce) return refuses_one_buffer(reduce);
+#ifdef OPEN_MPI
+  return call.collective == allreduce && call.recvcount > 1 && refuses_one_buffer(allreduce);
+#else
+  if (!kRefusesOneBuffer) return false;
+  if (contains(set_of(alltoall, alltoallv, alltoallw), call.collective))
+    return has_equal_sides(call);
+  return contains(set_of(allreduce, reduce_scatter, reduce_scatter_block, scan, exscan),
+                  call.collective);
+#endif
 }
 
 /// Elements of a datatype that places them elsewhere (MPI_BOTTOM) are not at the address itself.
@@ -248,14 +264,25 @@ bool HostCopy::is_refused(const Call& call, int rank, int size) {
   const bool receives = has_elements(Side::received(call, rank, size));
   if (sends && call.sendbuf == nullptr) return true;
   if (receives && call.recvbuf == nullptr && !nothing_before) return true;
-  return kRefusesOneBuffer && sends && receives && call.sendbuf == call.recvbuf &&
-         is_refused_on_all(call.collective) &&
-         (is_reducing(call.collective) ||
-          (call.sendtype == call.recvtype && call.sendcount == call.recvcount));
+  return sends && receives && call.sendbuf == call.recvbuf && is_one_buffer_refused(call);
 }
 
 bool has_refused_buffers(Call call, int rank, int size) {
   return HostCopy::is_refused(call, rank, size);
+}
+
+// As MPICH 5.0.2 compares them.
+bool has_refused_block(Call call) {
+  const bool regular = !is_irregular(call.collective);
+  return kRefusesOneBuffer && call.sendbuf != MPI_BOTTOM && call.recvbuf != MPI_BOTTOM &&
+         call.sendtype == call.recvtype &&
+         (regular ? call.sendcount == call.recvcount && call.sendcount != 0
+                  : call.sendcount != 0 || call.recvcount != 0) &&
+         refuses_one_buffer(call.collective);
+}
+
+bool is_unused_place_refused() {
+  return kRefusesOneBuffer && refuses_one_buffer(Collective::exscan);
 }
 
 bool has_device_buffers(const Call& call) {

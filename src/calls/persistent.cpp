@@ -125,9 +125,8 @@ class OwnPersistent : public Persistent {
       keep_types(call_.sendtypes, sent_blocks(call_, size), sendtypes_);
     keep_types(call_.recvtypes, received_blocks(call_, size), recvtypes_);
     request_ = make_request();
-    if (error() == MPI_SUCCESS) request_->prepare(wait);
+    request_->prepare(wait);
   }
-  int error() const { return request_->error(); }
   bool move() noexcept override {
     request_->progress();
     return done();
@@ -249,7 +248,6 @@ std::optional<int> make_persistent(Communicator& communicator, const Call& call,
   const auto tags = communicator.tags().take_lasting();
   if (!tags) return std::nullopt;
   auto made = std::make_unique<OwnPersistent>(communicator, call, choice, commutative, *tags, wait);
-  if (made->error() != MPI_SUCCESS) return made->error();
   return keep(std::move(made), request);
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "algorithms/composition.h"
+#include "calls/absent_rank.h"
 #include "calls/in_flight.h"
 #include "calls/plans.h"
 #include "mpi/device_memory.h"
@@ -217,7 +218,6 @@ void Request::inherit(Request& prepared) {
 void Request::start() noexcept {
   phase_ = Phase::queued;
   result_.reset();
-  if (error() != MPI_SUCCESS) return finish(error());
   step([this] { begin(); });
 }
 
@@ -293,9 +293,21 @@ void Request::progress() noexcept {
   if (phase_ == Phase::queued) return start();
   step([this] {
     if (const int rc = workspace_->execution.progress(); rc != MPI_SUCCESS) return finish(rc);
+    if (workspace_->execution.moved()) return;
     // The program may revoke its communicator, of whose calls here the MPI library does not know.
-    if (!workspace_->execution.moved() && is_call_revoked()) finish(rank_lost_error());
+    if (is_call_revoked()) return finish(rank_lost_error());
+    look_for_absence();
   });
+}
+
+void Request::look_for_absence() {
+  constexpr unsigned kLooksPerQuestion = 64;
+  // A persistent request is not started by the call that made it.
+  if (tags_.lasting || ++fruitless_looks_ % kLooksPerQuestion != 0) return;
+  const auto absent = communicator_.attendance().absence(call_);
+  if (!absent) return;
+  const auto code = end_without_rank(communicator_, bound_.args.collective, call_, *absent);
+  finish(code || !retained_ ? code : std::optional<int>(MPI_ERR_OTHER));
 }
 
 void Request::finish(std::optional<int> result) noexcept {

@@ -2,6 +2,7 @@
 // every call that sends messages. A blocking call starts a request and waits for it; others leave
 // it in flight.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -35,8 +36,6 @@ class Request {
   /// Starts what can start at once. Again, once it is done, if its tags last: then no memory is
   /// taken, and the counts of other ranks are known.
   void start() noexcept;
-  /// Before the start: an MPI error code, of a datatype that no call may name.
-  int error() const { return retained_ ? retained_->types.error() : MPI_SUCCESS; }
   /// Whether it has the bytes of a device, as they were at its construction.
   bool holds_copies() const { return retained_ && retained_->host.has_copies(); }
   /// Goes on as far as it can without waiting.
@@ -77,6 +76,8 @@ class Request {
   bool is_under_way() const { return phase_ == Phase::counts || phase_ == Phase::data; }
   /// What waiting includes, besides waiting.
   void look_around();
+  /// Of ranks that take no part in this call, now and then in a wait that lasts.
+  void look_for_absence();
   void begin();
   void exchange_counts();
   /// After the counts have come.
@@ -89,6 +90,8 @@ class Request {
   void finish(std::optional<int> result) noexcept;
 
   Communicator& communicator_;
+  const std::uint64_t call_ = communicator_.attendance().call();  // its number
+  unsigned fruitless_looks_ = 0;
   std::optional<Retained> retained_;
   BoundCall bound_;
   Choice choice_;

@@ -8,6 +8,9 @@
 
 namespace unisono {
 
+/// Whether the datatypes that are significant on this rank are such that a call may name them.
+bool names_committed_types(const Call& call, int rank, int ranks);
+
 /// Their handles stay what they are for as long as this object lives.
 class RetainedTypes {
  public:
@@ -18,18 +21,12 @@ class RetainedTypes {
   RetainedTypes(const RetainedTypes&) = delete;
   RetainedTypes& operator=(const RetainedTypes&) = delete;
 
-  /// An MPI error code: of a datatype that no call may name.
-  int error() const { return error_; }
-
  private:
-  void retain(const Call& call, int rank, int ranks);
   void retain(MPI_Datatype type);
-  void retain_all(const MPI_Datatype* types, const IntegerArray& counts, int ranks);
   void release();
 
   std::vector<MPI_Datatype> holds_;
   MPI_Datatype last_ = MPI_DATATYPE_NULL;
-  int error_ = MPI_SUCCESS;
 };
 
 }  // namespace unisono

@@ -73,6 +73,19 @@ inline Count sum(IntegerArray counts, int size) {
 
 }  // namespace signature
 
+/// Whether this rank says that its block to itself has one length where it sends it, and another
+/// where it receives it. MPI forbids that, and the MPI libraries often do what was meant. Of
+/// collectives with blocks of one length, whose arguments are valid otherwise.
+[[gnu::always_inline]] inline bool has_two_lengths(const Call& call, int rank) {
+  const Semantics& s = semantics(call.collective);
+  if (s.is_reducing() || s.peers != Peers::all || s.knows_bytes != Who::all) return false;
+  if (is_irregular(s.receive.shape) || s.send.shape == SideShape::nothing) return false;
+  if (!has_send_side(call, rank) || !has_receive_side(call, rank)) return false;
+  if (call.sendcount == call.recvcount && call.sendtype == call.recvtype) return false;
+  return call.sendcount * facts_of(call.sendtype).size !=
+         call.recvcount * facts_of(call.recvtype).size;
+}
+
 /// Bytes of the signature of one call, as in select's Facts. Nothing when the arguments are such
 /// that the MPI library should judge them (a negative count, no such root, ...), or when there is
 /// no such number that all ranks know. Looks at the parameters that are significant on this rank,
@@ -85,8 +98,8 @@ inline Count sum(IntegerArray counts, int size) {
   if (s.measure == Measure::nothing) return 0;
   // Rank 0 receives nothing of those before it, and may pass any address.
   const bool is_first = s.combines == Combines::ranks_before && rank == 0;
-  if (call.recvbuf == MPI_IN_PLACE && !is_first && has_receive_side(call, rank))
-    return std::nullopt;
+  if (call.recvbuf == MPI_IN_PLACE && has_receive_side(call, rank)) [[unlikely]]
+    if (!is_first || is_unused_place_refused()) return std::nullopt;
   if (call.sendbuf == MPI_IN_PLACE && has_send_side(call, rank)) return std::nullopt;
   if (may_be_refused(call)) [[unlikely]]
     if (has_refused_buffers(call, rank, size)) return std::nullopt;
@@ -97,6 +110,11 @@ inline Count sum(IntegerArray counts, int size) {
     return std::nullopt;
   if (receives && !signature::valid(s.receive.shape, call.recvcount, call.recvcounts, call.rdispls,
                                     call.recvtype, call.recvtypes, received_blocks(call, size)))
+    return std::nullopt;
+  if (sends && receives && shares_block(call, rank)) [[unlikely]]
+    if (has_refused_block(call)) return std::nullopt;
+  // A root that alone receives copies its block alone, and the others need not wait for it.
+  if (s.receive.who != Who::root && has_two_lengths(call, rank)) [[unlikely]]
     return std::nullopt;
   if (s.knows_bytes != Who::all || (!sends && !receives)) return 0;
   if (!receives) return call.sendcount * facts_of(call.sendtype).size;

@@ -268,6 +268,8 @@ void Communicator::make_team() {
   team_ = unisono::make_team(comm_, comm_, !has_stream(comm_));
   may_share_ = team_ != nullptr;
   if (team_ == nullptr) return;
+  attendance_.meet_in(team_->team());
+  team_->count_calls_by(attendance_.call());
   known_kinds_ = std::make_unique<KnownKinds>(*team_);
   team_->team().when_due([](void* kinds) { static_cast<KnownKinds*>(kinds)->outdate(); },
                          known_kinds_.get());
@@ -275,10 +277,14 @@ void Communicator::make_team() {
 
 // Requests may hold on to the team and the messages.
 void Communicator::stop_serving() {
-  knows_reach_ = true;
-  reach_.fill(ByteRange());
+  leave_all();
   if (team_ != nullptr) team_->team().when_due(nullptr, nullptr);
   known_kinds_.reset();
+}
+
+void Communicator::leave_all() {
+  knows_reach_ = true;
+  reach_.fill(ByteRange());
 }
 
 void Communicator::meet_device() {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/composition.h"
+#include "comm/attendance.h"
 #include "comm/chosen_segments.h"
 #include "comm/known_kinds.h"
 #include "comm/learning.h"
@@ -189,8 +190,11 @@ class Communicator {
   /// rank has met a device or not, and all after it. Collective over the communicator in the first
   /// call and some others, the same on all ranks, if some rank had a driver when own() was made.
   bool leaves_to_device(bool met_device);
+  Attendance& attendance() { return attendance_; }
   /// All that follows is the MPI library's. At the same call on all ranks, or after an error.
   void stop_serving();
+  /// The same while calls are under way, which go on.
+  void leave_all();
   /// What ended a call on the fast path, until it is taken, once.
   void keep_failure(std::exception_ptr failure) { failure_ = std::move(failure); }
   std::exception_ptr take_failure() { return std::exchange(failure_, nullptr); }
@@ -288,6 +292,7 @@ class Communicator {
   bool make_groups(std::span<const CalledGroups> groups);
 
   MPI_Comm comm_;
+  Attendance attendance_;
   Count calls_to_come_;  // until it is worth anything
   int calls_in_passing_ = 4;
   bool has_met_ = false;

@@ -1,5 +1,7 @@
 #include "comm/network_probe.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,61 +9,179 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/statistics.h"
+#include "comm/tcp_connections.h"
+#include "model/stream_rate.h"
 #include "mpi/comm.h"
 #include "mpi/patience.h"
+#include "mpi/simulated.h"
 
 namespace unisono {
 
 namespace {
 
-constexpr int kTag = 0;
-constexpr int kShort = 8, kRoundTrips = 6, kStream = 16;
-constexpr int kFirstLong = 64 << 10, kLastLong = 1 << 20;
+constexpr int kTag = 0, kToAnswer = 1, kEnd = 2;
+constexpr int kShort = 8, kStream = 16;
 // Within a node. Longer ones may go by copies between processes, which can be forbidden.
 constexpr int kLongestWithin = 4 << 10;
-constexpr int kExchanged = 32 << 10, kRounds = 3;
+constexpr int kRounds = 3, kMostRounds = 30;
 constexpr int kPartners = 3;
-// A message that took so long is the last one: with the next it would be three times as much.
-constexpr double kLongEnough = 4e-3;
-// Of twice as many bytes: a rate that is half of the real one makes every promise of an arm void.
-constexpr double kHeldUp = 2.5;
+constexpr double kRoundsSeconds = 2e-3;
+// A stream of messages that no MPI library announces first, in rounds of about a millisecond. Two
+// rounds are under way, so that the network never waits for an answer.
+constexpr int kPiece = 8 << 10, kMostPieces = 128, kRoundsAhead = 2, kStreams = 2;
+constexpr double kRoundSeconds = 1e-3, kStreamSeconds = 20e-3, kLookSeconds = 0.25e-3;
+// What neighbours exchange: as much as takes so long.
+constexpr double kExchangeSeconds = 2.5e-3;
+constexpr int kLeastExchanged = 1 << 10, kMostExchanged = 32 << 10;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Two ranks of `comm` that send to each other; all others do nothing.
+/// Waits with its core, which it lends to others from time to time: what is timed must not wait for
+/// the end of a nap, nor after each look for the end of another process's turn.
+template <class Look>
+void wait_awake(MPI_Request& request, MPI_Status* status, const Look& look) {
+  if (kSimulated) {
+    PMPI_Wait(&request, status);
+    return;
+  }
+  constexpr int kLooksInTurn = 64;
+  for (int looks = 1, done = 0;; ++looks) {
+    PMPI_Test(&request, &done, status);
+    look();
+    if (done != 0) return;
+    if (looks % kLooksInTurn == 0) ::sched_yield();
+  }
+}
+
+/// What has come of a stream: as Linux counts it where it goes over TCP, since a rank that gets its
+/// core late sees at once all that has come; else as MPI hands it over.
+class Arrivals {
+ public:
+  void look() {
+    const double now = PMPI_Wtime();
+    if (now - last_ < kLookSeconds) return;
+    last_ = now;
+    in_kernel_.push_back({now, connections_.received()});
+  }
+  void take(int bytes) {
+    bytes_ += bytes;
+    in_mpi_.push_back({PMPI_Wtime(), bytes_});
+  }
+  std::optional<double> seconds_per_byte() const {
+    const bool counted =
+        !in_kernel_.empty() && in_kernel_.back().bytes - in_kernel_.front().bytes > bytes_ / 2;
+    return unisono::seconds_per_byte(counted ? in_kernel_ : in_mpi_);
+  }
+
+ private:
+  TcpConnections connections_;
+  std::vector<Arrived> in_kernel_, in_mpi_;
+  double last_ = 0, bytes_ = 0;
+};
+
+/// Two ranks of `comm`. The first measures, and knows what comes of it; the second takes what is
+/// sent to it, and answers the last message of a round.
 class Pair {
  public:
   Pair(MPI_Comm comm, int first, int second, std::vector<std::byte>& data)
       : comm_(comm), rank_(rank_in(comm)), first_(first), second_(second), data_(data) {}
 
-  bool is_in() const { return rank_ == first_ || rank_ == second_; }
-  /// Seconds from the begin of a send of so many bytes until an empty answer is there, at the
-  /// first; at the second something shorter.
-  double there_and_back(int bytes, int messages = 1) {
-    const double begin = PMPI_Wtime();
-    for (int i = 0; i < messages; ++i) {
-      if (rank_ == first_) send(second_, bytes);
-      if (rank_ == second_) receive(first_, bytes);
-    }
-    if (rank_ == second_) send(first_, 0);
-    if (rank_ == first_) receive(second_, 0);
-    return PMPI_Wtime() - begin;
+  bool is_in() const { return leads() || rank_ == second_; }
+  /// Makes the connection. The second, whose turn may come late, naps until then.
+  void meet() {
+    if (leads()) send(kShort, kTag);
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Irecv(data_.data(), kShort, MPI_BYTE, other(), kTag, comm_, &request);
+    wait_patiently(request, comm_);
+    if (!leads()) send(kShort, kTag);
   }
-  /// The first one's number, at both.
-  double tell(double seconds) const {
-    if (rank_ == first_) PMPI_Send(&seconds, 1, MPI_DOUBLE, second_, kTag, comm_);
-    if (rank_ == second_)
-      PMPI_Recv(&seconds, 1, MPI_DOUBLE, first_, kTag, comm_, MPI_STATUS_IGNORE);
+  /// Seconds of the fastest round of so many messages, and its answer.
+  double fastest(int bytes, int messages = 1) {
+    if (!leads()) {
+      serve([] {}, [](int) {});
+      return 0;
+    }
+    const double begin = PMPI_Wtime();
+    double seconds = kNever, now = begin;
+    for (int i = 0; i < kRounds || (i < kMostRounds && now - begin < kRoundsSeconds); ++i) {
+      const double before = now;
+      send_round(bytes, messages);
+      receive();
+      now = PMPI_Wtime();
+      seconds = std::min(seconds, now - before);
+    }
+    send(0, kEnd);
+    return seconds;
+  }
+  /// What a byte of a stream costs; 0 where that could not be measured.
+  double stream() {
+    double seconds = 0;
+    for (int i = 0; i < kStreams && seconds == 0; ++i) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (leads()) {
+        send_stream();
+        PMPI_Irecv(&seconds, 1, MPI_DOUBLE, second_, kTag, comm_, &request);
+      } else {
+        Arrivals arrivals;
+        serve([&] { arrivals.look(); }, [&](int bytes) { arrivals.take(bytes); });
+        seconds = arrivals.seconds_per_byte().value_or(0);
+        PMPI_Isend(&seconds, 1, MPI_DOUBLE, first_, kTag, comm_, &request);
+      }
+      wait_awake(request, MPI_STATUS_IGNORE, [] {});
+    }
     return seconds;
   }
 
  private:
-  void send(int to, int bytes) { PMPI_Send(data_.data(), bytes, MPI_BYTE, to, kTag, comm_); }
-  void receive(int from, int bytes) {
-    PMPI_Recv(data_.data(), bytes, MPI_BYTE, from, kTag, comm_, MPI_STATUS_IGNORE);
+  bool leads() const { return rank_ == first_; }
+  int other() const { return leads() ? second_ : first_; }
+  // So short that no library waits for the receiver.
+  void send(int bytes, int tag) { PMPI_Send(data_.data(), bytes, MPI_BYTE, other(), tag, comm_); }
+  void send_round(int bytes, int messages) {
+    for (int i = 1; i <= messages; ++i) send(bytes, i < messages ? kTag : kToAnswer);
+  }
+  template <class Look>
+  MPI_Status receive(const Look& look) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    PMPI_Irecv(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other(), MPI_ANY_TAG, comm_,
+               &request);
+    wait_awake(request, &status, look);
+    return status;
+  }
+  void receive() {
+    receive([] {});
+  }
+  /// Rounds become longer until they take kRoundSeconds.
+  void send_stream() {
+    const double begin = PMPI_Wtime();
+    double last = begin;
+    for (int round = 1, pieces = 1; last - begin < kStreamSeconds; ++round) {
+      send_round(kPiece, pieces);
+      if (round < kRoundsAhead) continue;
+      receive();
+      const double took = PMPI_Wtime() - last;
+      last += took;
+      if (took < kRoundSeconds / 2) pieces = std::min(2 * pieces, kMostPieces);
+      if (took > kRoundSeconds * 2) pieces = std::max(pieces / 2, 1);
+    }
+    for (int round = 1; round < kRoundsAhead; ++round) receive();
+    send(0, kEnd);
+  }
+  template <class Look, class Take>
+  void serve(const Look& look, const Take& take) {
+    for (;;) {
+      const MPI_Status status = receive(look);
+      if (status.MPI_TAG == kEnd) return;
+      int bytes = 0;
+      PMPI_Get_count(&status, MPI_BYTE, &bytes);
+      take(bytes);
+      if (status.MPI_TAG == kToAnswer) send(0, kTag);
+    }
   }
 
   MPI_Comm comm_;
@@ -73,56 +193,20 @@ class Pair {
 struct PairTimes {
   double one_way = 0;   // of a short message
   double gap = 0;       // one more of them in a stream
-  double per_byte = 0;  // of long ones
+  double per_byte = 0;  // of long ones; 0: not measured
 };
 
-double latency_of(Pair& pair) {
-  pair.there_and_back(kShort);  // makes the connection
-  double fastest = kNever;
-  for (int i = 0; i < kRoundTrips; ++i) fastest = std::min(fastest, pair.there_and_back(kShort));
-  return fastest / 2;
-}
-
-/// Twice as long every time; the slope between the last two. What shapers let through at once after
-/// a pause has gone before.
-double seconds_per_byte(Pair& pair) {
-  pair.there_and_back(kFirstLong);
-  double shorter = 0, last = 0;
-  int bytes = kFirstLong;
-  for (;; bytes *= 2) {
-    shorter = last;
-    const auto once = [&] { return pair.tell(pair.there_and_back(bytes)); };
-    last = once();
-    const bool held_up = shorter > 0 && last > kHeldUp * shorter;
-    if (last < kLongEnough / 2 || held_up) last = std::min(last, once());
-    if (last > 3 * kLongEnough) return last / bytes;  // so slow that it was long enough
-    if (bytes == kLastLong || (bytes > kFirstLong && last > kLongEnough)) break;
-  }
-  return std::max(last - shorter, last / 4) / (bytes / 2.0);
-}
-
 PairTimes times_of_short(Pair& pair) {
-  PairTimes times;
-  times.one_way = latency_of(pair);
-  const double one = pair.there_and_back(kShort), many = pair.there_and_back(kShort, kStream);
-  times.gap = std::clamp((many - one) / (kStream - 1), 0.0, times.one_way);
-  return times;
-}
-
-PairTimes times_between(Pair pair) {
-  if (!pair.is_in()) return {};
-  PairTimes times = times_of_short(pair);
-  times.per_byte = seconds_per_byte(pair);
-  return times;
+  pair.meet();
+  const double one = pair.fastest(kShort), many = pair.fastest(kShort, kStream);
+  return {one / 2, std::clamp((many - one) / (kStream - 1), 0.0, one / 2), 0};
 }
 
 PairTimes times_within(Pair pair) {
   if (!pair.is_in()) return {};
   PairTimes times = times_of_short(pair);
-  double fastest = kNever;
-  for (int i = 0; i < kRounds; ++i)
-    fastest = std::min(fastest, pair.there_and_back(kLongestWithin, kStream));
-  times.per_byte = std::max(fastest / kStream - times.gap, 0.0) / kLongestWithin;
+  const double seconds = pair.fastest(kLongestWithin, kStream) / kStream - times.gap;
+  times.per_byte = std::max(seconds, 0.0) / kLongestWithin;
   return times;
 }
 
@@ -131,7 +215,7 @@ PairTimes times_within(Pair pair) {
 class Exchanges {
  public:
   Exchanges(MPI_Comm leaders, std::vector<std::byte>& data)
-      : leaders_(leaders), data_(data), into_(kExchanged), other_(rank_in(leaders) ^ 1) {}
+      : leaders_(leaders), data_(data), into_(data.size()), other_(rank_in(leaders) ^ 1) {}
 
   // Nobody waits for all between rounds. Who came late is late in the first one, which does not
   // count.
@@ -144,8 +228,10 @@ class Exchanges {
  private:
   double round(int bytes) {
     const double begin = PMPI_Wtime();
-    PMPI_Sendrecv(data_.data(), bytes, MPI_BYTE, other_, kTag, into_.data(), bytes, MPI_BYTE,
-                  other_, kTag, leaders_, MPI_STATUS_IGNORE);
+    std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    PMPI_Irecv(into_.data(), bytes, MPI_BYTE, other_, kTag, leaders_, requests.data());
+    PMPI_Isend(data_.data(), bytes, MPI_BYTE, other_, kTag, leaders_, &requests[1]);
+    for (MPI_Request& request : requests) wait_awake(request, MPI_STATUS_IGNORE, [] {});
     return PMPI_Wtime() - begin;
   }
 
@@ -158,11 +244,11 @@ class Exchanges {
 /// A round at once of all nodes: the median of each rank's rounds, and of all ranks the mean. Not
 /// the slowest rank: of 13 on two cores one waits for a processor in almost every round, and 4.7 ms
 /// for each message made all pipelines look hopeless.
-Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data) {
+Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data, int bytes) {
   std::vector<double> none(kRounds), some(kRounds);
   Exchanges exchanges(leaders, data);
   exchanges.time_rounds(kShort, none);
-  exchanges.time_rounds(kExchanged, some);
+  exchanges.time_rounds(bytes, some);
   // Of an odd number the last rank has nobody to exchange with.
   std::array<double, 2> sums{median(none), median(some)};
   MPI_Request request = MPI_REQUEST_NULL;
@@ -170,7 +256,7 @@ Cost exchange_cost(MPI_Comm leaders, std::vector<std::byte>& data) {
                   leaders, &request);
   wait_patiently(request, leaders);
   const double empty = sums[0] / (size_of(leaders) & ~1), full = sums[1] / (size_of(leaders) & ~1);
-  return {{{0, empty, std::max(0.0, (full - empty) / kExchanged)}}};
+  return {{{0, empty, std::max(0.0, (full - empty) / bytes)}}};
 }
 
 /// Rank 0's partners: the next one, and such as MPI libraries' trees have connected it to.
@@ -189,28 +275,31 @@ LevelCosts level_from(const PairTimes& times) {
   return level;
 }
 
-/// Between nodes, on all ranks of `leaders`; more than one.
-LevelCosts between_nodes(MPI_Comm leaders, std::vector<std::byte>& data) {
-  const int size = size_of(leaders), rank = rank_in(leaders);
+/// Between nodes, on all ranks of `leaders`; more than one. Nothing: it could not be measured.
+std::optional<LevelCosts> between_nodes(MPI_Comm leaders, std::vector<std::byte>& data) {
   std::vector<double> latencies;
   PairTimes times;
-  for (const int partner : partners(size)) {
+  for (const int partner : partners(size_of(leaders))) {
     Pair pair(leaders, 0, partner, data);
     if (!pair.is_in()) continue;
-    if (partner == 1) times = times_between(pair);
-    latencies.push_back(partner == 1 ? times.one_way : latency_of(pair));
-  }
-  if (rank == 0) {
-    std::sort(latencies.begin(), latencies.end());
-    times.one_way = latencies[latencies.size() / 2];
+    const PairTimes found = times_of_short(pair);
+    latencies.push_back(found.one_way);
+    if (partner == 1) times = {0, found.gap, pair.stream()};
   }
   // Nobody computes while rank 0 and its partners measure. Not a barrier, whose messages may take
   // other ways than those that are connected.
-  int all_there = 0;
-  tell_patiently(&all_there, sizeof all_there, leaders);
+  int exchanged = 0;
+  if (rank_in(leaders) == 0) {
+    times.one_way = median(latencies);
+    if (times.per_byte > 0)
+      exchanged = static_cast<int>(
+          std::clamp<double>(kExchangeSeconds / times.per_byte, kLeastExchanged, kMostExchanged));
+  }
+  tell_patiently(&exchanged, sizeof exchanged, leaders);
+  if (exchanged == 0) return std::nullopt;
   LevelCosts level = level_from(times);
-  level.exchange = exchange_cost(leaders, data);
-  level.active = size;
+  level.exchange = exchange_cost(leaders, data, exchanged);
+  level.active = size_of(leaders);
   return level;
 }
 
@@ -226,7 +315,7 @@ double rate_of(const Work& work, std::size_t bytes) {
   return fastest / static_cast<double>(bytes);
 }
 
-void measure_work(Machine& machine, std::vector<std::byte>& data) {
+void measure_work(Machine& machine) {
   constexpr std::size_t kBytes = 64 << 10;
   std::vector<float> numbers(kBytes / sizeof(float), 1), sums(numbers);
   machine.gamma = rate_of(
@@ -235,7 +324,7 @@ void measure_work(Machine& machine, std::vector<std::byte>& data) {
                           MPI_SUM);
       },
       kBytes);
-  machine.copy = rate_of([&] { std::memcpy(data.data(), numbers.data(), kBytes); }, kBytes);
+  machine.copy = rate_of([&] { std::memcpy(sums.data(), numbers.data(), kBytes); }, kBytes);
 }
 
 /// Numbers of a machine on their way to the other ranks.
@@ -266,71 +355,35 @@ LevelCosts unpack_between(const Numbers& n) {
   return level;
 }
 
-// Shapers let some through at once, such as 64 KiB; what counts comes after that.
-constexpr int kPiece = 16 << 10, kAtOnce = 4, kPieces = 7;
-constexpr double kGreetingEnds = 4e-3;
-
-/// The median of those that count, or the last one where the stream ends before.
-double stream_piece(MPI_Comm world, int other) {
-  const int rank = rank_in(world);
-  std::vector<std::byte> data(kPiece);
-  std::vector<double> seconds;
-  const double begin = PMPI_Wtime();
-  for (int piece = 0; piece <= kPieces; ++piece) {
-    if (rank == 0) {
-      const double before = PMPI_Wtime();
-      const bool ends = piece == kPieces || before - begin > kGreetingEnds;
-      PMPI_Send(data.data(), ends ? 0 : kPiece, MPI_BYTE, other, kTag, world);
-      if (ends) break;
-      PMPI_Recv(nullptr, 0, MPI_BYTE, other, kTag, world, MPI_STATUS_IGNORE);
-      if (piece <= kAtOnce) seconds.clear();
-      seconds.push_back(PMPI_Wtime() - before);
-    } else {
-      MPI_Status status;
-      int bytes = 0;
-      PMPI_Recv(data.data(), kPiece, MPI_BYTE, 0, kTag, world, &status);
-      PMPI_Get_count(&status, MPI_BYTE, &bytes);
-      if (bytes == 0) break;
-      PMPI_Send(nullptr, 0, MPI_BYTE, 0, kTag, world);
-    }
-  }
-  return seconds.empty() ? 0 : median(seconds);
-}
-
 }  // namespace
-
-Greeting greet(MPI_Comm world, int other) {
-  std::vector<std::byte> data(kShort);
-  Pair pair(world, 0, other, data);
-  if (!pair.is_in()) return {};
-  const double round_trip = 2 * latency_of(pair);
-  return {round_trip, stream_piece(world, other)};
-}
 
 Machine probe_network(MPI_Comm world, MPI_Comm node, bool all_alone) {
   const int rank = rank_in(world), in_node = rank_in(node);
   MPI_Comm leaders = world;
   if (!all_alone) PMPI_Comm_split(world, in_node == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
-  std::vector<std::byte> data(kLastLong);
+  std::vector<std::byte> data(kMostExchanged);
   Machine machine;
   if (leaders != MPI_COMM_NULL && size_of(leaders) > 1)
     machine.levels[kBetweenNodes] = between_nodes(leaders, data);
   if (!all_alone && leaders != MPI_COMM_NULL) PMPI_Comm_free(&leaders);
-  if (rank == 0) measure_work(machine, data);
+  if (rank == 0) measure_work(machine);
   Numbers numbers = pack(machine);
 
   // One node with two ranks speaks for all.
   int measuring = in_node == 0 && size_of(node) > 1 ? rank : INT_MAX;
-  if (!all_alone) PMPI_Allreduce(MPI_IN_PLACE, &measuring, 1, MPI_INT, MPI_MIN, world);
+  if (!all_alone) reduce_patiently(std::span(&measuring, 1), MPI_MIN, world);
   std::array<double, 3> within{};
   if (measuring != INT_MAX) {
     int leader = rank;
-    PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    tell_patiently(&leader, sizeof leader, node);
     if (leader == measuring) {
       const PairTimes times = times_within(Pair(node, 0, 1, data));
       within = {times.one_way, times.per_byte, times.gap};
     }
-    PMPI_Bcast(within.data(), static_cast<int>(within.size()), MPI_DOUBLE, measuring, world);
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Ibcast(within.data(), static_cast<int>(within.size()), MPI_DOUBLE, measuring, world,
+                &request);
+    wait_patiently(request, world);
   }
   tell_patiently(numbers.data(), sizeof numbers, world);
   Machine same;

@@ -172,7 +172,7 @@ void idle(void* awaited) {
   last_look = now;
   const Awaited& others = *static_cast<const Awaited*>(awaited);
   look_for_the_dead(*g_memory, others);
-  if (others.team != nullptr) others.team->look_for_difference();
+  if (others.team != nullptr) others.team->look_for_difference(others.call);
 }
 
 node::Probing probing_of(const NodeSettings& settings) {

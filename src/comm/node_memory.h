@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,8 @@ struct Awaited {
   std::vector<int> members;    ///< on this node, by rank there
   MPI_Comm comm;               ///< of all, on other nodes too; revoked when a rank of those is lost
   node::Team* team = nullptr;  ///< whose ranks make the same calls, if one waits within a team
+  /// The number of the call that this rank is in, among all of the team's communicator.
+  const std::uint64_t* call = nullptr;
 };
 
 /// An arena of a communicator whose ranks are on one node.
@@ -77,6 +80,8 @@ class NodeTeam : public InNode<node::Team> {
   NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slots& slots,
            const node::Probing& probing);
   node::Team& team() { return user_; }
+  /// Where the communicator whose ranks these are keeps the number of its call.
+  void count_calls_by(const std::uint64_t& call) { arena_.awaited->call = &call; }
   void begin_call(node::CallWord call) {
     InNode::begin_call();
     user_.begin_call(call);

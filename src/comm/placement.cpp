@@ -104,10 +104,27 @@ bool has_fabric() {
   return false;
 }
 
+/// Mb/s. Of ports that are devices: what a bridge or a container's end of a cable says is made up.
+int fastest_port() {
+  int fastest = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/sys/class/net", error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code none;
+    if (!std::filesystem::exists(at->path() / "device", none)) continue;
+    std::FILE* file = std::fopen((at->path() / "speed").c_str(), "r");
+    if (file == nullptr) continue;
+    int speed = 0;
+    if (std::fscanf(file, "%d", &speed) == 1) fastest = std::max(fastest, speed);
+    std::fclose(file);
+  }
+  return fastest;
+}
+
 /// Between nodes the network decides, whoever has a core.
 Place place_of(const NodeFacts& facts) {
   if (facts.one_node) return facts.oversubscribed ? Place::oversubscribed : Place::undersubscribed;
-  return facts.network_rate > 0 ? Place::ethernet : Place::elsewhere;
+  return facts.has_network() ? Place::ethernet : Place::elsewhere;
 }
 
 /// Of rank 0: builds may differ between nodes, and what is decided by it must not.
@@ -141,8 +158,8 @@ NodeFacts facts_of_lone_ranks(int ranks, const JobPlace& place, bool oversubscri
   facts.all_alone = true;
   facts.one_library = place.one_library;
   facts.fabric = place.fabric;
+  facts.port = place.port;
   facts.cores = place.cores;
-  facts.elsewhere = ranks == 1 ? 0 : 1;
   return facts;
 }
 
@@ -159,27 +176,18 @@ NodeFacts facts_of_one_node(MPI_Comm world, const JobPlace& place) {
   return facts;
 }
 
-/// Whether rank 0 of `world` is in `node`; local.
-bool is_with_first(MPI_Comm world, MPI_Comm node) {
-  MPI_Group all = MPI_GROUP_NULL, mine = MPI_GROUP_NULL;
-  PMPI_Comm_group(world, &all);
-  PMPI_Comm_group(node, &mine);
-  const int first = 0;
-  int there = MPI_UNDEFINED;
-  PMPI_Group_translate_ranks(all, 1, &first, mine, &there);
-  PMPI_Group_free(&all);
-  PMPI_Group_free(&mine);
-  return there != MPI_UNDEFINED;
-}
-
 }  // namespace
 
 OwnPlace own_place() {
   const node::CpuMask mask = node::affinity();
   const std::string_view bytes(reinterpret_cast<const char*>(mask.data()), mask.size());
   // Of one library two builds of Unisono may be under the ranks.
-  return {fnv1a(UNISONO_FLAVOUR " " UNISONO_VERSION " " + library_line()), kernel_hash(),
-          fnv1a(bytes), has_fabric(), cores_here(quota_cores())};
+  return {fnv1a(UNISONO_FLAVOUR " " UNISONO_VERSION " " + library_line()),
+          kernel_hash(),
+          fnv1a(bytes),
+          has_fabric(),
+          fastest_port(),
+          cores_here(quota_cores())};
 }
 
 // Where nobody shares a node, or all do, nobody needs to be asked who does.
@@ -208,42 +216,30 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
   PMPI_Comm_free(&machine);
   const int cores = cores_here(quota);
   const bool one_node = size_of(node) == size_of(world);
-  const int elsewhere = one_node || is_with_first(world, node) ? INT_MAX : rank_in(world);
-  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0,
-                 one_node ? 0 : 1,
-                 has_fabric() ? 1 : 0,
-                 -cores,
-                 -elsewhere,
-                 size_of(node)};
+  int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0, one_node ? 0 : 1,
+                 has_fabric() ? 1 : 0, -cores, size_of(node)};
   reduce_patiently(std::span<int>(facts), MPI_MAX, world);
   NodeFacts found;
   found.oversubscribed = facts[0] != 0;
   found.one_node = facts[1] == 0;
   found.fabric = facts[2] != 0;
   found.cores = -facts[3];
-  found.elsewhere = found.one_node ? 0 : -facts[4];
-  found.ranks_on_node = facts[5];
+  found.ranks_on_node = facts[4];
+  found.port = place.port;
   found.all_alone = place.all_alone;
   found.one_library = place.one_library;
   return found;
 }
 
-void NodeFacts::use(Machine measured) {
-  machine = std::move(measured);
-  if (const auto& between = machine.levels[kBetweenNodes])
-    network_rate = 8 / between->one_way.pieces[0].beta;
-}
-
 // Open MPI's answer to a message of 64 KiB or more waits behind what its rank is sending on the
 // same connection. Two ranks that exchange 1 MiB at 100 Mb/s took 169 ms, in portions of 32 KiB 89,
-// where the wire takes 88; MPICH takes 89 anyway (docs/adr/0033-portions.md).
+// where the wire takes 88; MPICH takes 89 anyway (docs/adr/0033-portions.md). At 1 Gb/s a portion
+// takes 262 us, and a message itself some 10.
 Count portion_bytes([[maybe_unused]] const NodeFacts& facts) {
 #ifdef UNISONO_FLAVOUR_OPENMPI
   constexpr Count kPortion = 32 << 10;
-  constexpr double kNextToNothing = 0.05;
-  const auto& between = facts.machine.levels[kBetweenNodes];
-  if (facts.one_library && between)
-    if (between->gap(0) <= kNextToNothing * between->gap(kPortion)) return kPortion;
+  constexpr int kFast = 2500;  // Mb/s
+  if (facts.has_network() && facts.one_library && facts.port < kFast) return kPortion;
 #endif
   return 0;
 }
@@ -264,8 +260,7 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node) {
 
 Platform platform_of(MPI_Comm world, const NodeFacts& facts) {
   const std::string library = library_of(world, facts.one_library);
-  return {flavour_of(library), library,     place_of(facts),
-          facts.network_rate,  facts.cores, facts.ranks_per_core()};
+  return {flavour_of(library), library, place_of(facts), 0, facts.cores, facts.ranks_per_core()};
 }
 
 std::string library_line() {

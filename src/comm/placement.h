@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "model/machine.h"
 #include "select/platform.h"
 
 namespace unisono {
@@ -17,6 +16,7 @@ struct OwnPlace {
   std::uint64_t kernel = 0;    ///< the same of all ranks on one, whatever their containers
   std::uint64_t affinity = 0;  ///< a hash
   bool fabric = false;         ///< this host has a network that bypasses the kernel
+  int port = 0;                ///< Mb/s of its fastest Ethernet port; 0: none says
   int cores = 1;               ///< online, at most the quota
 };
 
@@ -28,6 +28,7 @@ struct JobPlace {
   bool all_together = false;  ///< all ranks are on one node, as the launcher says
   bool one_library = false, one_kernel = false, one_affinity = false;  ///< the same of all
   bool fabric = false;                                                 ///< some rank's host has one
+  int port = 0;                                                        ///< the fastest
   int cores = 1;                                                       ///< the fewest
 };
 
@@ -37,22 +38,18 @@ struct NodeFacts {
   bool all_alone = false;       ///< every rank is known to be the only one on its node
   bool one_library = false;     ///< all ranks are known to have the same
   bool fabric = false;          ///< some rank's host has a network that bypasses the kernel
-  int elsewhere = 0;            ///< the first rank that is not on rank 0's node; 0: there is none
-  double network_rate = 0;      ///< bit/s between two nodes, seen once; 0 on one node or a fabric
+  int port = 0;                 ///< Mb/s of the fastest Ethernet port of a host; 0: none says
   int cores = 1;                ///< of the node with the fewest: online, at most the quota
   int ranks_on_node = 1;        ///< on that with the most
-  Machine machine;              ///< what messages cost, once that is known
 
-  /// Whether there is a network to be measured.
+  /// Whether messages go over a network of the kernel's.
   bool has_network() const { return !one_node && !fabric; }
   /// As in Platform.
   int ranks_per_core() const { return oversubscribed ? (ranks_on_node + cores - 1) / cores : 0; }
-  /// What was measured there, or is remembered; the same on all ranks.
-  void use(Machine measured);
 };
 
 /// What messages between nodes are cut into, where this MPI library, the same of all ranks, sends
-/// long ones both ways one after the other, and the cuts cost next to nothing; else 0.
+/// long ones both ways one after the other, and no port is so fast that the cuts cost; else 0.
 Count portion_bytes(const NodeFacts& facts);
 
 /// The ranks of `world` on this one's node, as launcher or MPI library says. Collective over
@@ -61,11 +58,10 @@ MPI_Comm ranks_of_node(MPI_Comm world, const JobPlace& place = {});
 /// Frees it, unless it is one of the program's.
 void free_node(MPI_Comm node);
 
-/// Collective over `world`, whose ranks_of_node() `node` is; the same facts on all ranks, without
-/// those of the network.
+/// Collective over `world`, whose ranks_of_node() `node` is; the same facts on all ranks.
 NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place = {});
 
-/// The same on all ranks, as the facts are.
+/// The same on all ranks, as the facts are; without the network's rate.
 Platform platform_of(MPI_Comm world, const NodeFacts& facts);
 
 /// The first line of MPI_Get_library_version on this rank.

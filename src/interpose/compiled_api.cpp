@@ -21,15 +21,18 @@ namespace unisono {
 
 namespace {
 
-/// A communicator on which not all ranks call, or where Unisono runs nothing, is null.
+/// A communicator on which not all ranks call, or where Unisono runs nothing, is null. So is one
+/// with ranks of another MPI_COMM_WORLD, which may have no Unisono and then answer nothing.
 Communicator* known(MPI_Comm comm) {
   Communicator* communicator = Communicator::of(comm);
-  if (communicator == nullptr || communicator->is_inter()) return nullptr;
+  if (communicator == nullptr || communicator->is_inter() || members_in_world(comm).empty())
+    return nullptr;
   communicator->meet();
   return communicator;
 }
 
-constexpr const char* kNone = "not an intra-communicator that Unisono is active on";
+constexpr const char* kNone =
+    "not an intra-communicator of one MPI_COMM_WORLD that Unisono is active on";
 
 /// One whose calls follow an order.
 std::optional<Collective> ordered(const char* name) {
@@ -75,7 +78,6 @@ int on_group(MPI_Comm comm, int members, const int* ranks, const Run& run) try {
   if (!all_equal(comm, sound ? hash : 0))
     return fail_with("the group is not the same on all ranks");
   if (!sound) return fail_with("a group has at least two ranks of the communicator, each once");
-  // First of all: of another job's ranks nobody knows where they are.
   if (!communicator->may_multicast())
     return fail_with("no multicast between the ranks of this communicator");
   const std::span<const int> nodes = communicator->topology().at(Level::node)->group_of_ranks();

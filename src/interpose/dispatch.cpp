@@ -4,8 +4,7 @@
 #include <mutex>
 #include <new>
 
-#include "base/say.h"
-#include "calls/call_word.h"
+#include "calls/absent_rank.h"
 #include "mpi/rank_lost.h"
 #include "mpi/threads.h"
 #include "node/kernels.h"
@@ -46,10 +45,15 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
     info.communicator->lose_rank();
     error = rank_lost_error(call.comm);
   } catch (const node::CallsDiffer& differ) {
+    const std::optional<int> code = end_differing(*info.communicator, differ);
+    if (!code) return code;
+    error = *code;
+  } catch (const node::RankAbsent& absent) {
     Communicator& communicator = *info.communicator;
-    communicator.stop_serving();
-    say(text_of(differ, communicator.rank(), communicator.size()));
-    error = error_of(differ);
+    const std::optional<int> code =
+        end_without_rank(communicator, call.collective, communicator.attendance().call(), absent);
+    if (!code) return code;
+    error = *code;
   } catch (const node::Truncated&) {
     error = MPI_ERR_TRUNCATE;
   } catch (const std::exception&) {

@@ -9,6 +9,7 @@
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
 #include "interpose/next.h"
+#include "mpi/threads.h"
 #include "mpi/turns.h"
 
 namespace unisono {
@@ -52,7 +53,10 @@ int begin_with_threads(int* argc, char*** argv, int* provided) {
 
 }  // namespace
 
-void before_init() { presence::announce(); }
+void before_init() {
+  // Sessions may be made by other threads at any time.
+  presence::announce(!g_session_threads);
+}
 
 void after_init(int code) {
   if (code != MPI_SUCCESS || g_initialized.exchange(true)) return;

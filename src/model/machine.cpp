@@ -159,17 +159,26 @@ std::string write_machine(const Machine& machine) {
   return json(machine).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+double network_rate(const Machine& machine) {
+  const auto& between = machine.levels[kBetweenNodes];
+  if (!between) return 0;
+  constexpr Count kLong = Count{1} << 20;
+  const double more = between->gap(2 * kLong) - between->gap(kLong);
+  return more > 0 ? 8 * kLong / more : 0;
+}
+
 std::string summary(const Machine& machine) {
   constexpr std::array<const char*, kMessageLevels> kNames{"within a node", "between nodes"};
   std::string text;
   for (std::size_t l = kMessageLevels; l-- > 0;) {
     const auto& costs = machine.levels[l];
     if (!costs) continue;
-    const double rate = 8 * (1 << 20) / (costs->one_way(1 << 20) - costs->one_way(0));
-    char figures[160];
-    std::snprintf(figures, sizeof figures, "%s %.1f us, %.1f us a message, %.0f Mb/s", kNames[l],
-                  costs->one_way(0) * 1e6, costs->gap(0) * 1e6, rate * 1e-6);
-    text += (text.empty() ? "" : "; ") + std::string(figures);
+    const double seconds = costs->one_way(1 << 20) - costs->one_way(0);
+    char figures[120], rate[40] = "";
+    std::snprintf(figures, sizeof figures, "%s %.1f us, %.1f us a message", kNames[l],
+                  costs->one_way(0) * 1e6, costs->gap(0) * 1e6);
+    if (seconds > 0) std::snprintf(rate, sizeof rate, ", %.0f Mb/s", 8e-6 * (1 << 20) / seconds);
+    text += (text.empty() ? "" : "; ") + std::string(figures) + rate;
   }
   return text;
 }

@@ -107,6 +107,9 @@ struct Machine {
 /// {"format": "unisono-machine", "version": 1, ...}; docs/reference/model.md shows one.
 std::string write_machine(const Machine& machine);
 
+/// Bits per second between nodes, of long messages; 0: not known.
+double network_rate(const Machine& machine);
+
 /// For people, in one line: "between nodes 60.1 us, 9.6 us a message, 94 Mb/s".
 std::string summary(const Machine& machine);
 

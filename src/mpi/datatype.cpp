@@ -57,12 +57,22 @@ bool is_dense(MPI_Datatype type, const TypeFacts& facts, const Envelope& envelop
   return !gaps && facts_of(contents.types()[0]).dense;
 }
 
+/// As far as the MPI library looks at that. No error handler of the program's sees it.
+bool is_committed(MPI_Datatype type) {
+  if (!prepare_copies()) return true;
+  MPI_Request never_started = MPI_REQUEST_NULL;
+  // One element, for MPICH does not look at what is not there.
+  const int code = PMPI_Recv_init(&never_started, 1, type, 0, 0, g_self, &never_started);
+  if (code == MPI_SUCCESS) PMPI_Request_free(&never_started);
+  return code == MPI_SUCCESS;
+}
+
 TypeFacts work_out(MPI_Datatype type, const Envelope& envelope) {
   TypeFacts facts = measure(type);
   facts.dense = is_dense(type, facts, envelope);
   if (envelope.is_predefined())
     facts.kind = kind_of(type);
-  else if (!facts.dense)
+  else if (facts.committed = is_committed(type); facts.committed && !facts.dense)
     facts.stand_in = without_complex(type);
   return facts;
 }
@@ -102,6 +112,10 @@ const TypeFacts& look_up_facts(MPI_Datatype type) {
     recents.oldest = (recents.oldest + 1) % recents.types.size();
     return kept;
   }
+  if (!facts.committed) {  // yet
+    thread_local TypeFacts passing;
+    return passing = facts;
+  }
   // Two threads may meet a new type at once: what one has stored the other must not replace.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -130,14 +144,6 @@ bool prepare_copies() {
 void stop_datatypes() {
   if (g_self != MPI_COMM_NULL) PMPI_Comm_free(&g_self);
   PMPI_Type_free_keyval(&g_keyval);
-}
-
-int check_datatype(MPI_Datatype type) {
-  MPI_Request never_started = MPI_REQUEST_NULL;
-  // One element, for MPICH does not look at what is not there.
-  const int code = PMPI_Recv_init(&never_started, 1, type, 0, 0, g_self, &never_started);
-  if (code == MPI_SUCCESS) PMPI_Request_free(&never_started);
-  return code;
 }
 
 namespace {

@@ -21,13 +21,14 @@ struct TypeFacts {
   /// Elements lie one behind the other without gaps, their bytes in the order of the signature, so
   /// that count elements are the count * size bytes from true_lb on.
   bool dense = false;
+  bool committed = true;  ///< so that a call may name it
   TypeKind kind = TypeKind::other;
   /// What MPI is given to pack and unpack instead: see complex_parts.h.
   std::optional<MPI_Datatype> stand_in;
 };
 
 /// Of MPI_BYTE.
-inline constexpr TypeFacts kByteFacts{1, 0, 1, 0, 1, true, TypeKind::byte, {}};
+inline constexpr TypeFacts kByteFacts{1, 0, 1, 0, 1, true, true, TypeKind::byte, {}};
 
 /// The predefined datatypes met last.
 struct RecentTypes {
@@ -50,8 +51,9 @@ extern constinit RecentTypes g_recent_types;  ///< where one thread calls at a t
 const TypeFacts& look_up_facts(MPI_Datatype type);
 
 /// Derived datatypes keep their facts in an attribute, so that they are worked out once and
-/// forgotten with the type; those of predefined ones stay. Thread-safe once start_datatypes() has
-/// returned.
+/// forgotten with the type; those of predefined ones stay, and those of a datatype that is not
+/// committed are worked out each time, and are valid until the next such one is met. Thread-safe
+/// once start_datatypes() has returned.
 inline const TypeFacts& facts_of(MPI_Datatype type) {
   const TypeFacts* recent = several_threads() ? nullptr : g_recent_types.find(type);
   return recent != nullptr ? *recent : look_up_facts(type);
@@ -62,10 +64,6 @@ void start_datatypes();  ///< after MPI_Init
 /// communicator left. Local. Before any of the functions that follow.
 bool prepare_copies();
 void stop_datatypes();  ///< before MPI_Finalize
-
-/// What MPI says of a datatype in a call: MPI_ERR_TYPE, where it is not committed. No error handler
-/// of the program's sees it.
-int check_datatype(MPI_Datatype type);
 
 /// Copies `count` elements at `from` into the packed bytes at `into`, and back. An MPI error code.
 int pack_elements(const std::byte* from, Count count, MPI_Datatype type, const TypeFacts& facts,

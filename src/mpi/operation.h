@@ -23,8 +23,10 @@ TypeKind kind_of(MPI_Datatype type);
 /// MPI_OP_NULL and for operations that are none of a reduction.
 bool is_defined(MPI_Op op, TypeKind kind);
 
-/// Whether the bits of a result depend on the order in which contributions are combined: sums and
-/// products that round, and whatever the program's own operations do. Precondition: is_defined().
-bool depends_on_order(MPI_Op op, TypeKind kind);
+/// Whether the bits of a result depend on the order in which the contributions of so many ranks are
+/// combined: sums and products that round, from three ranks on; maxima and minima, which may meet
+/// NaN or zeros of either sign; whatever the program's own operations do. Precondition:
+/// is_defined().
+bool depends_on_order(MPI_Op op, TypeKind kind, int ranks);
 
 }  // namespace unisono

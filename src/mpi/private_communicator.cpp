@@ -42,9 +42,14 @@ MPI_Comm private_communicator(MPI_Comm comm) {
 MPI_Comm private_self() {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(MPI_COMM_SELF, &group);
-  const MPI_Comm made = made_of(MPI_COMM_WORLD, [&](MPI_Comm* to) {
-    return PMPI_Comm_create_group(MPI_COMM_WORLD, group, 0, to);
-  });
+  const auto made_within = [group](MPI_Comm comm) {
+    return made_of(comm, [=](MPI_Comm* to) { return PMPI_Comm_create_group(comm, group, 0, to); });
+  };
+  MPI_Comm made = made_within(MPI_COMM_WORLD);
+#ifdef OPEN_MPI
+  // It makes nothing within a communicator of which a rank has died.
+  if (made == MPI_COMM_NULL) made = made_within(MPI_COMM_SELF);
+#endif
   PMPI_Group_free(&group);
   return made;
 }

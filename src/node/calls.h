@@ -26,6 +26,50 @@ struct CallsDiffer : std::exception {
   CallWord theirs, mine;
 };
 
+/// What look_for_difference() throws where another rank takes no part in the call that is waited
+/// for.
+struct RankAbsent : std::exception {
+  RankAbsent(int of_rank, bool has_refused) : rank(of_rank), refused(has_refused) {}
+  const char* what() const noexcept override { return "a rank takes no part in this call"; }
+
+  int rank;
+  bool refused;  ///< this very call; else it leaves all calls from an earlier one on
+};
+
+/// What a rank says of calls in which it takes no part, by their numbers among all calls of the
+/// communicator, wherever these run. Written by it, read by others whose wait lasts.
+class Absences {
+ public:
+  /// It has left this call to the MPI library, as the others may not. Of those before it only the
+  /// ones that it left one after the other are remembered.
+  void refuse(std::uint64_t call) {
+    const std::uint64_t run = refused_.load(std::memory_order_relaxed), length = run % kLongest;
+    const bool follows = length != 0 && length + 1 < kLongest && run / kLongest + length == call;
+    refused_.store(follows ? run + 1 : call * kLongest + 1, std::memory_order_release);
+  }
+  /// Whether two ranks have refused the same calls, as far as they are remembered.
+  bool equals(const Absences& other) const {
+    return refused_.load(std::memory_order_acquire) ==
+           other.refused_.load(std::memory_order_acquire);
+  }
+  bool has_refused(std::uint64_t call) const {
+    const std::uint64_t run = refused_.load(std::memory_order_acquire), first = run / kLongest;
+    return call >= first && call < first + run % kLongest;
+  }
+  /// It leaves all calls from this one on to the MPI library.
+  void leave_from(std::uint64_t call) {
+    std::uint64_t never = kNever;
+    left_.compare_exchange_strong(never, call, std::memory_order_acq_rel);
+  }
+  bool leaves(std::uint64_t call) const { return call >= left_.load(std::memory_order_acquire); }
+
+ private:
+  static constexpr std::uint64_t kLongest = 1 << 20, kNever = ~std::uint64_t{0};
+
+  std::atomic<std::uint64_t> refused_{0};  // the first of them times kLongest, and how many
+  std::atomic<std::uint64_t> left_{kNever};
+};
+
 /// The last calls of a rank, written by it, and read by others once something is wrong.
 class CallLog {
  public:

@@ -73,6 +73,7 @@ struct RankFlags {
   Relay<Memory> relay;
   LinePair<Memory> cells[Memory::kCells];
   alignas(kLinePair) CallLog log;
+  Absences absences;
 };
 
 template <class Memory>
@@ -156,9 +157,13 @@ class Flags {
     compare(rank, step);
   }
 
-  /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then.
+  /// In a joint step every rank publishes, be it nothing. Nobody sleeps on the cell then. Throws
+  /// CallsDiffer, and opens no gate: ranks whose calls differ may meet at one by other protocols,
+  /// where those who pass it look at what the last to come should have made.
   [[gnu::always_inline]] void publish_jointly(Step step) {
-    if (arrive(step)) open(step);
+    if (!arrive(step)) return;
+    compare_all(step);
+    open(step);
   }
   /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
   /// sees what all have published, and the others wait until it has opened the gate.
@@ -190,9 +195,26 @@ class Flags {
     for (int rank = 0; rank < size_; ++rank) compare(rank, step);
   }
   /// In a wait that lasts, at any time: whoever has found a difference has left, and ranks that
-  /// wait for each other read nothing by which they would find it. Throws CallsDiffer.
-  void look_for_difference() {
+  /// wait for each other read nothing by which they would find it. `call`: where its number is, if
+  /// calls are numbered. Throws CallsDiffer or RankAbsent.
+  void look_for_difference(const std::uint64_t* call) {
     for (int rank = 0; rank < size_; ++rank) compare_logs(rank);
+    if (call == nullptr) return;
+    if (const auto absent = absence(*call)) throw *absent;
+  }
+  /// Of this rank.
+  Absences& absences() { return mine().absences; }
+  /// Whether another rank has refused the same calls as this one.
+  bool refuses_alike(int rank) const {
+    return ranks_[rank].absences.equals(ranks_[rank_].absences);
+  }
+  /// Who takes no part in that call of the communicator, if anybody.
+  std::optional<RankAbsent> absence(std::uint64_t call) const {
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_ && ranks_[rank].absences.has_refused(call)) return RankAbsent(rank, true);
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_ && ranks_[rank].absences.leaves(call)) return RankAbsent(rank, false);
+    return std::nullopt;
   }
   /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {

@@ -19,8 +19,10 @@
 // `way`: by which protocol, the same on all ranks, and one that can serve the call (unmet() in
 // rule.h); else the rule chooses.
 //
-// Reductions run left to right in the order of ranks, whatever the size: they are right for
-// operations that do not commute, and the same bits on all ranks and in every run.
+// Reductions combine neighbours in the order of ranks, whatever the size: they are right for
+// operations that do not commute, and the same bits on all ranks and in every run. Scans go from
+// left to right; all others in pairs, as recursive doubling does, which is what the MPI libraries
+// take for MPI_Allreduce on a few ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -37,7 +37,7 @@ void reduce_by_all(Team& team, const std::byte* input, std::byte* output, std::s
       });
 }
 
-// As the last to come; left to right, whoever that is.
+// As the last to come; in the same order, whoever that is.
 void reduce_last(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                  const Reduction& reduction) {
   combine_last(
@@ -49,8 +49,8 @@ void reduce_last(Team& team, const std::byte* input, std::byte* output, std::siz
       [&](const std::byte* result) { copy_bytes(output, result, bytes); });
 }
 
-// As bundles of messages, not of results: so every leader reduces left to right, be the groups as
-// they are.
+// As bundles of messages, not of results: so every leader reduces in the same order, be the groups
+// as they are.
 void reduce_in_levels(Team& team, const std::byte* input, std::byte* output, std::size_t bytes,
                       const Reduction& reduction, int root) {
   const auto in = [=](std::byte* where) { copy_bytes(where, input, bytes); };
@@ -121,26 +121,18 @@ struct SliceDone {
   std::size_t done = 0, made = 0;
 };
 
-// Reduces `piece` of everybody's input into `out`, left to right.
+// Reduces `piece` of everybody's input into `out`, as fold(); `most`: bytes of the longest piece.
 template <class Shown>
 bool fold_piece_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* out,
-                         Chunk piece, const Reduction& reduction) {
-  const int me = team.rank();
-  std::byte* operand = team.scratch(1);
-  const std::byte* left = nullptr;
-  for (int rank = 0; rank < team.size(); ++rank) {
-    const std::byte* right = input + piece.begin;
-    if (rank != me) {
-      std::byte* where = rank == 0 ? out : operand;
-      if (!pull(team, rank, where, shown(rank).input + piece.begin, piece.size)) return false;
-      right = where;
-    }
-    if (rank > 0)
-      reduction.combine(reduction.context, left, right, out, reduction.elements(piece.size));
-    left = rank == 0 ? right : out;
-  }
-  if (team.size() == 1) copy_bytes(out, left, piece.size);
-  return true;
+                         Chunk piece, std::size_t most, const Reduction& reduction) {
+  const auto place = [&](std::size_t i) { return i == 0 ? out : team.scratch(1) + (i - 1) * most; };
+  const auto source = [&](int rank, std::size_t i) -> const std::byte* {
+    if (rank == team.rank()) return input + piece.begin;
+    const bool pulled = pull(team, rank, place(i), shown(rank).input + piece.begin, piece.size);
+    return pulled ? place(i) : nullptr;
+  };
+  if (team.size() == 1) copy_bytes(out, input + piece.begin, piece.size);
+  return fold_in_pairs(reduction, reduction.elements(piece.size), team.size(), source, place);
 }
 
 // Reduces `part` of everybody's input in pieces that stay in this core's cache, into `into`, which
@@ -149,12 +141,14 @@ bool fold_piece_directly(Team& team, const Shown& shown, const std::byte* input,
 template <class Shown, class Result>
 SliceDone fold_directly(Team& team, const Shown& shown, const std::byte* input, std::byte* into,
                         Chunk part, const Reduction& reduction, Result result) {
-  const std::size_t most = reduction.whole(team.scratch_bytes());
+  // Besides what is pending there is the operand that is pulled last.
+  const auto places = static_cast<std::size_t>(pending_parts(team.size())) + 1;
+  const std::size_t most = reduction.whole(team.scratch_bytes() / places);
   std::size_t done = 0;
   for (; done < part.size; done += most) {
     const Chunk piece{part.begin + done, std::min(most, part.size - done)};
     std::byte* out = into == nullptr ? team.scratch(0) : into + done;
-    if (!fold_piece_directly(team, shown, input, out, piece, reduction)) return {done, 0};
+    if (!fold_piece_directly(team, shown, input, out, piece, most, reduction)) return {done, 0};
     if (!result(piece, out)) return {done, piece.size};
   }
   return {part.size, 0};

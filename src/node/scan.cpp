@@ -35,11 +35,12 @@ void read_before(Team& team, const std::byte* input, std::byte* output, std::siz
     // The one before is often the last to come, and the others need no waiting then.
     if (me > 0) team.await(me - 1, step);
     if (ranks > 0)
-      fold(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks, [&](int rank) {
-        if (rank == mine) return input + chunk.begin;
-        if (rank != me) team.await(rank, step);
-        return static_cast<const std::byte*>(posted.of(rank));
-      });
+      fold_left(reduction, output + chunk.begin, reduction.elements(chunk.size), ranks,
+                [&](int rank) {
+                  if (rank == mine) return input + chunk.begin;
+                  if (rank != me) team.await(rank, step);
+                  return static_cast<const std::byte*>(posted.of(rank));
+                });
     team.finish(step);
   }
 }

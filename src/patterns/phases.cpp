@@ -1,6 +1,7 @@
 #include "patterns/phases.h"
 
 #include <algorithm>
+#include <bit>
 #include <ranges>
 #include <vector>
 
@@ -127,9 +128,9 @@ namespace {
 
 /// A broadcast by rounds, params.window of them under way.
 template <class Plan>
-void run_rounds(Builder& b, const Rotation& order, std::span<const Slice> blocks,
-                const Plan& plan) {
-  RoundWindow rounds(b, b.args().params.window);
+void run_rounds(Builder& b, const Rotation& order, std::span<const Slice> blocks, const Plan& plan,
+                RoundWindow::Credits credits = RoundWindow::Credits::no) {
+  RoundWindow rounds(b, b.args().params.window, credits);
   for (Count i = 0; i < plan.rounds(); ++i, rounds.next_round()) {
     const BroadcastRound round = plan.round(i);
     if (round.received >= 0)
@@ -150,28 +151,61 @@ void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> b
 
 // ---- two trees ----------------------------------------------------------------------------------
 
-void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks) {
+void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks,
+                    RoundWindow::Credits credits) {
   run_rounds(b, order, blocks,
-             TwoTreeBroadcast(order.size, order.position(b.rank()), std::ssize(blocks)));
+             TwoTreeBroadcast(order.size, order.position(b.rank()), std::ssize(blocks)), credits);
 }
 
 // ---- direct -------------------------------------------------------------------------------------
 
-Slice sum_of_received(Builder& b, Slice own, int ranks) {
-  const Slice terms = b.scratch(own.length * ranks);
-  const auto term = [&](int rank) { return terms.part(rank * own.length, own.length); };
+namespace {
+
+/// Where the vectors of the ranks before `ranks` lie.
+std::vector<Slice> received(Builder& b, Slice own, int ranks) {
+  const Slice all = b.scratch(own.length * ranks);
+  std::vector<Slice> terms;
+  for (int rank = 0; rank < ranks; ++rank) terms.push_back(all.part(rank * own.length, own.length));
+  const auto term = [&](int rank) { return terms[static_cast<std::size_t>(rank)]; };
   const Rotation from_here{b.size(), b.rank()};
   for (int i = 1; i < b.size(); ++i)
     if (const int rank = from_here.rank(i); rank < ranks) b.recv(rank, term(rank));
   if (b.rank() < ranks) b.copy(own, term(b.rank()));
-  for (int rank = 1; rank < ranks; ++rank) b.reduce(term(rank - 1), term(rank));
-  return term(ranks - 1);
+  return terms;
+}
+
+/// The first 2 n of them become n sums, and the others stay.
+std::vector<Slice> added_in_pairs(Builder& b, const std::vector<Slice>& terms, std::size_t n) {
+  std::vector<Slice> sums;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (i < 2 * n) {
+      b.reduce(terms[i], terms[i + 1]);
+      ++i;
+    }
+    sums.push_back(terms[i]);
+  }
+  return sums;
+}
+
+}  // namespace
+
+Slice sum_of_received_from_left(Builder& b, Slice own, int ranks) {
+  const std::vector<Slice> terms = received(b, own, ranks);
+  for (std::size_t i = 1; i < terms.size(); ++i) b.reduce(terms[i - 1], terms[i]);
+  return terms.back();
+}
+
+Slice sum_of_received(Builder& b, Slice own) {
+  std::vector<Slice> sums = received(b, own, b.size());
+  sums = added_in_pairs(b, sums, sums.size() - std::bit_floor(sums.size()));
+  while (sums.size() > 1) sums = added_in_pairs(b, sums, sums.size() / 2);
+  return sums.front();
 }
 
 Slice direct_reduce_scatter(Builder& b, const Partition& input) {
   const Rotation from_here{b.size(), b.rank()};
   for (int i = 1; i < b.size(); ++i) b.send(from_here.rank(i), input.block(from_here.rank(i)));
-  return sum_of_received(b, input.block(b.rank()), b.size());
+  return sum_of_received(b, input.block(b.rank()));
 }
 
 void direct_allgather(Builder& b, const std::function<Slice(int)>& block) {

@@ -7,6 +7,7 @@
 #include "patterns/partition.h"
 #include "patterns/rotation.h"
 #include "patterns/tree.h"
+#include "patterns/window.h"
 #include "schedule/builder.h"
 
 namespace unisono {
@@ -56,16 +57,22 @@ void circulant_bcast(Builder& b, const Rotation& order, std::span<const Slice> b
 // ---------------------------------------------------
 /// The blocks of a vector from position 0 to everyone, params.window rounds under way: at most
 /// n - 1 + 2 (1 + log2 p) rounds.
-void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks);
+void two_tree_bcast(Builder& b, const Rotation& order, std::span<const Slice> blocks,
+                    RoundWindow::Credits credits = RoundWindow::Credits::no);
 
 // --- direct: one round of p - 1 messages, (p - 1) / p of the vector, any p
 // ------------------------
 /// Receives a vector as long as `own` from each of the ranks before `ranks`, and adds them up from
 /// left to right in rank order, `own` in this rank's place if it has one. Returns where the sum
 /// lies. Scratch: the vectors.
-Slice sum_of_received(Builder& b, Slice own, int ranks);
+Slice sum_of_received_from_left(Builder& b, Slice own, int ranks);
 
-/// Returns where the sum of block r lies on rank r: left to right in rank order. Scratch: p blocks.
+/// The same of all ranks' vectors, in pairs until a power of two is left, then neighbours, level by
+/// level: as recursive doubling does.
+Slice sum_of_received(Builder& b, Slice own);
+
+/// Returns where the sum of block r lies on rank r, added up as by sum_of_received(). Scratch: p
+/// blocks.
 Slice direct_reduce_scatter(Builder& b, const Partition& input);
 
 /// Rank r has block(r) at the start, everyone all of them at the end.

@@ -4,10 +4,13 @@
 
 namespace unisono {
 
-RoundWindow::RoundWindow(Builder& b, Count width)
-    : b_(b), width_(static_cast<std::size_t>(width)), before_(width_) {}
+RoundWindow::RoundWindow(Builder& b, Count width, Credits credits)
+    : b_(b), width_(static_cast<std::size_t>(width)), credits_(credits), before_(width_) {}
 
 void RoundWindow::next_round() {
+  if (credits_ == Credits::yes) give_credits();
+  received_.clear();
+  sent_to_.clear();
   std::swap(before_[round_++ % width_], now_);
   now_.clear();
 }
@@ -15,11 +18,23 @@ void RoundWindow::next_round() {
 void RoundWindow::send(int peer, Slice slice) {
   wait();
   note(b_.send(peer, slice));
+  if (slice.length > 0) sent_to_.push_back(peer);
 }
 
 void RoundWindow::recv(int peer, Slice slice) {
   wait();
-  note(b_.recv(peer, slice));
+  const OpId received = b_.recv(peer, slice);
+  note(received);
+  if (slice.length > 0) received_.emplace_back(peer, received);
+}
+
+// After what the round sends: two ranks may send to each other in a round, and count alike.
+void RoundWindow::give_credits() {
+  for (const auto& [peer, received] : received_) {
+    b_.after(received);
+    note(b_.send_token(peer));
+  }
+  for (const int peer : sent_to_) note(b_.recv_token(peer));
 }
 
 void RoundWindow::note(OpId id) {

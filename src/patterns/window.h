@@ -1,6 +1,7 @@
 // Bounds on what is under way.
 #pragma once
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "schedule/builder.h"
@@ -11,7 +12,12 @@ namespace unisono {
 /// `width` before. Keeps the order of rounds that a schedule without conflicts was made for.
 class RoundWindow {
  public:
-  RoundWindow(Builder& b, Count width);
+  /// With credits a receiver tells that a message has come, and a round is over when its sender
+  /// knows: so no more than the messages of `width` rounds are under way, and none when the call
+  /// is over.
+  enum class Credits : bool { no, yes };
+
+  RoundWindow(Builder& b, Count width, Credits credits = Credits::no);
 
   void next_round();
   void send(int peer, Slice slice);
@@ -21,12 +27,16 @@ class RoundWindow {
 
  private:
   void wait();
+  void give_credits();
 
   Builder& b_;
   std::size_t width_;
+  Credits credits_;
   std::size_t round_ = 0;
   std::vector<std::vector<OpId>> before_;  // the ops of the last `width` rounds; slot round % width
   std::vector<OpId> now_;
+  std::vector<int> sent_to_;  // in this round
+  std::vector<std::pair<int, OpId>> received_;
 };
 
 /// At most so many units on their way, of messages of any length: the next ones wait for those

@@ -53,6 +53,13 @@ Result<std::string> read_named(std::string_view name) {
   return path.empty() ? Error{} : read_file(path);
 }
 
+/// Whether any of it holds for one network.
+bool names_network(const Result<Profile>& profile) {
+  return profile && std::any_of(profile->begin(), profile->end(), [](const auto& environment) {
+           return environment.platform.network_rate > 0;
+         });
+}
+
 }  // namespace
 
 // Never destroyed: a program may call MPI in its own exit handlers, after ours.
@@ -132,10 +139,9 @@ void Engine::begin(const Files& files) {
   g_tracer = tracer_.get();
 }
 
-void Engine::use_profile(const Result<std::string>& text, const Platform& here, int nodes) {
+void Engine::use_profile(const Result<Profile>& profile, const Platform& here, int nodes) {
   const std::string path = variable("UNISONO_PROFILE");
   if (path.empty()) return;
-  const auto profile = text ? read_profile(*text) : Error{text.error()};
   auto cells = profile ? cells_for(*profile, here) : Error{profile.error()};
   if (!cells) {
     complain(line_about("UNISONO_PROFILE=" + path, cells.error(),
@@ -170,9 +176,8 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   log_decisions_ = log == "decision";
   if (!log.empty() && !log_decisions_)
     complain(setting("UNISONO_LOG") + ": no such kind; valid is decision; nothing is logged");
-  NodeFacts node = node_facts(MPI_COMM_WORLD, ranks_here, place_);
-  node.use(network(ranks_here, node));
-  const Platform here = platform_of(MPI_COMM_WORLD, node);
+  const NodeFacts node = node_facts(MPI_COMM_WORLD, ranks_here, place_);
+  Platform here = platform_of(MPI_COMM_WORLD, node);
   selector_ = Selector(here.flavour, here.place);
   for (int c = 0; c < kCollectives; ++c) {
     const std::string name = variable_of_collective(kCollectiveNames[static_cast<std::size_t>(c)]);
@@ -202,7 +207,10 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   g_keeps_runs = !reproducible || *reproducible == Reproducible::runs;
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, ranks_here, node);
   const std::set<int> different(nodes.begin(), nodes.end());
-  use_profile(files.profile, here, std::max(1, static_cast<int>(different.size())));
+  const auto profile = files.profile ? read_profile(*files.profile) : Error{files.profile.error()};
+  find_network(ranks_here, node, profile);
+  here.network_rate = network_rate(machine_);
+  use_profile(profile, here, std::max(1, static_cast<int>(different.size())));
   if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered", true);
   select_online(here, node);
   passes_first_calls_ = passes_first_calls();
@@ -221,11 +229,7 @@ void Engine::start_multicasting() {
   constexpr double kFrame = 1514, kTcpPayload = 1448;
   MulticastSettings settings;
   settings.interface = variable("UNISONO_MCAST_INTERFACE");
-  if (const auto& network = machine_.levels[kBetweenNodes]) {
-    constexpr Count kLong = Count{1} << 20;
-    const double more = network->gap(2 * kLong) - network->gap(kLong);
-    if (more > 0) settings.rate = 8 * kLong / more * kFrame / kTcpPayload;
-  }
+  settings.rate = network_rate(machine_) * kFrame / kTcpPayload;
   const auto number = [this](const char* name, double least, double otherwise) {
     const std::string text = variable(name);
     double value = otherwise;
@@ -291,12 +295,18 @@ void Engine::share_memory(MPI_Comm node) {
   if (const auto domains = domains_in(node); !domains.empty()) complain(domains_text(domains));
 }
 
-Machine Engine::network(MPI_Comm ranks_here, const NodeFacts& node) const {
+/// What earlier jobs know, and what the network costs where somebody asks for that; nobody else
+/// pays for it. What asks is the same on all ranks.
+void Engine::find_network(MPI_Comm ranks_here, const NodeFacts& node,
+                          const Result<Profile>& profile) {
+  const bool asks = mode_ == Mode::measure || !variable("UNISONO_TRACE").empty() ||
+                    names_network(profile) || selector_.asks_for_network();
   std::vector<std::string> lines;
-  Machine machine = find_network(MPI_COMM_WORLD, ranks_here, node, mode_, lines);
+  machine_ = recall(MPI_COMM_WORLD, ranks_here, node, {mode_, asks}, lines);
+  knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
+  if (knows_machine_) lines.push_back("network: " + summary(machine_));
   if (log_decisions_)
     for (const std::string& line : lines) complain(line);
-  return machine;
 }
 
 void Engine::select_online(const Platform& here, const NodeFacts& node) {
@@ -305,10 +315,7 @@ void Engine::select_online(const Platform& here, const NodeFacts& node) {
     complain(setting("UNISONO_ONLINE") + ": " + settings.error() + "; nothing is selected online");
   if (settings && mode_ == Mode::fixed && !is_standard("UNISONO_ONLINE"))
     complain(setting("UNISONO_ONLINE") + ": with UNISONO=fixed nothing is learned");
-  const std::string network = use_network(node, mode_);
-  machine_ = node.machine;
-  knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
-  if (log_decisions_ && !network.empty()) complain("network: " + network);
+  use_network(node, machine_, mode_);
   online_ = selector_.leave_online(left_online());
   if (online_job().leads_safely) selector_.lead_safely();
   if (!online_ && !variable("UNISONO_ONLINE_SAVE").empty())

@@ -1,10 +1,12 @@
 // Blocking collectives: what is known of a call, what runs it, and its run.
 #include <algorithm>
+#include <cstdio>
 
 #include "algorithms/composition.h"
 #include "calls/host_copy.h"
 #include "calls/in_node.h"
 #include "calls/request.h"
+#include "calls/retained_types.h"
 #include "exec/kernel_reduction.h"
 #include "mpi/device_memory.h"
 #include "mpi/operation.h"
@@ -117,6 +119,10 @@ Call Engine::completed(Call call, Communicator& communicator) {
 /// What all ranks know of a call; nothing: it is the MPI library's.
 std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& info) {
   Communicator& communicator = *info.communicator;
+  if (!names_committed_types(call, communicator.rank(), communicator.size())) {
+    communicator.attendance().refuse();
+    return std::nullopt;
+  }
   // What is logged must be seen.
   if (!communicator.knows_reach() && !log_decisions_ && !communicator.wants_anything())
     communicator.learn_reach(selector_);
@@ -135,11 +141,14 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   if (facts.kernels_in_nodes) facts.topology = &communicator.topology();
   if (!is_reducing(call.collective)) return Known{facts};
   const TypeFacts& type = facts_of(call.recvtype);
-  if (!is_defined(call.op, type.kind)) return std::nullopt;
+  if (!is_defined(call.op, type.kind)) {
+    communicator.attendance().refuse();
+    return std::nullopt;
+  }
   int commutative = 1;
   PMPI_Op_commutative(call.op, &commutative);
   facts.commutative = commutative != 0;
-  facts.order_matters = facts.size > 2 && depends_on_order(call.op, type.kind);
+  facts.order_matters = depends_on_order(call.op, type.kind, facts.size);
   facts.shared = facts.shared && can_reduce_in_node(type);
   const bool plain = can_reduce_in_node(type) && type.dense;
   facts.kernels_in_nodes = facts.kernels_in_nodes && plain;
@@ -243,9 +252,11 @@ bool Engine::prepare_groups(Communicator& communicator, const Facts& facts, cons
   const double ms = (PMPI_Wtime() - begin) * 1e3;
   if (!log_decisions_ || communicator.rank() != 0) return made;
   const int added = communicator.groups().count() - before;
+  char took[40];
+  std::snprintf(took, sizeof took, "%.1f ms", ms);
   if (added > 0)
-    say(std::to_string(added) + " sub-communicators of " + std::to_string(facts.size) +
-        " ranks made in " + std::to_string(ms) + " ms");
+    say(std::to_string(added) + " sub-communicator" + (added > 1 ? "s" : "") + " of " +
+        std::to_string(facts.size) + " ranks made in " + took);
   else if (!made && communicator.is_new("no sub-communicators"))
     say("no room for sub-communicators; the MPI library's own runs");
   return made;

@@ -84,6 +84,7 @@ JobPlace job_place(const Words& words) {
           .one_kernel = all_same(words, kSameKernel),
           .one_affinity = all_same(words, kSameAffinity),
           .fabric = words[kHasFabric] != 0,
+          .port = static_cast<int>(words[kFastestPort]),
           .cores = static_cast<int>(~words[kFewestCores])};
 }
 
@@ -126,6 +127,7 @@ Meeting meet(const OwnSettings& own, JobPlace& job) noexcept {
   words[kHasCompany] = here.ranks == 1 ? 0 : 1;
   words[kHasOthersElsewhere] = here.ranks == ranks ? 0 : 1;
   words[kHasFabric] = own.place.fabric ? 1 : 0;
+  words[kFastestPort] = static_cast<std::uint64_t>(own.place.port);
   words[kFewestCores] = ~static_cast<std::uint64_t>(own.place.cores);
   say_both(kSameLibrary, own.place.library);
   say_both(kSameKernel, own.place.kernel);

@@ -34,7 +34,7 @@ constexpr std::size_t kMostSent = 48;
 constexpr std::size_t kMostInterfaces = 8;
 
 struct Known {
-  Memory memory;     // of earlier jobs; without a machine where it was measured anew
+  Memory memory;     // of earlier jobs
   Memory found;      // by this job
   Whereabouts here;  // rank 0's
   std::int64_t began = 0;
@@ -97,16 +97,18 @@ std::string network() {
   return text;
 }
 
-Whereabouts whereabouts(int cores) {
+// Where a port says how fast it is, another one is another network.
+Whereabouts whereabouts(const NodeFacts& facts) {
   const std::string library = library_line();
-  return {flavour_of(library), library, processor(), cores, network()};
+  const std::string port = facts.port > 0 ? "; " + std::to_string(facts.port) + " Mb/s" : "";
+  return {flavour_of(library), library, processor(), facts.cores, network() + port};
 }
 
 /// On rank 0.
-void read_file(int cores, Mode mode, std::vector<std::string>& lines) {
+void read_file(const NodeFacts& facts, Mode mode, std::vector<std::string>& lines) {
   Known& all = known();
   all.began = now();
-  all.here = whereabouts(cores);
+  all.here = whereabouts(facts);
   all.keeps = mode != Mode::fixed;
   if (mode == Mode::measure) return;
   const std::string name = all.here.file_name();
@@ -119,39 +121,23 @@ void read_file(int cores, Mode mode, std::vector<std::string>& lines) {
     lines.push_back(line_about("memory " + name, memory.error(), "all is measured anew"));
 }
 
-/// What rank 0 says of what is remembered, and whether that is used.
-struct News {
-  bool use = false;
-  std::string text;
-};
-
-constexpr std::size_t kBeforeText = 8;
-
-/// Rank 0's, on all ranks; in one message of kBegin bytes unless there is more to say.
-template <std::size_t kBegin>
-News tell(MPI_Comm world, News news) {
+/// Rank 0's, on all ranks; in one message of 2 KiB unless it is longer.
+std::string tell(MPI_Comm world, std::string text) {
+  constexpr std::size_t kBegin = (2 << 10) - sizeof(std::uint64_t);
   struct {
-    int use = 0;
-    std::uint32_t length = 0;
+    std::uint64_t length = 0;
     std::array<char, kBegin> begin{};
   } first;
-  static_assert(sizeof first == kBeforeText + kBegin);
-  first.use = news.use ? 1 : 0;
-  first.length = static_cast<std::uint32_t>(news.text.size());
-  news.text.copy(first.begin.data(), kBegin);
+  first.length = text.size();
+  text.copy(first.begin.data(), kBegin);
   tell_patiently(&first, sizeof first, world);
-  news.use = first.use != 0;
   if (rank_in(world) != 0)
-    news.text.assign(first.begin.data(), std::min<std::size_t>(first.length, kBegin));
-  news.text.resize(first.length);
+    text.assign(first.begin.data(), std::min<std::size_t>(first.length, kBegin));
+  text.resize(first.length);
   if (first.length > kBegin)
-    tell_patiently(news.text.data() + kBegin, static_cast<int>(first.length - kBegin), world);
-  return news;
+    tell_patiently(text.data() + kBegin, static_cast<int>(first.length - kBegin), world);
+  return text;
 }
-
-constexpr std::size_t kBytesBetween = 2 << 10;  // bytes over a network
-// Within a node all that one message holds costs some microseconds; and the second one, if any.
-constexpr std::size_t kBytesWithinNode = kMostBytesSent - kBeforeText, kMostWithinNode = 8 << 10;
 
 /// On rank 0: what the others are to hear, nothing where there is nothing.
 std::string message(bool with_machine, int ranks, const NodeFacts& facts) {
@@ -160,7 +146,8 @@ std::string message(bool with_machine, int ranks, const NodeFacts& facts) {
   // The newest that a communicator of this job may ask for.
   std::erase_if(sent.verdicts, [&](const KeptVerdict& one) {
     const int most = one.nodes == 1 ? facts.ranks_on_node : ranks;
-    return one.ranks > most || one.ranks_per_core != facts.ranks_per_core();
+    return one.ranks > most || one.ranks_per_core != facts.ranks_per_core() ||
+           (one.nodes > 1 && !facts.has_network());
   });
   if (sent.verdicts.size() > kMostSent) sent.verdicts.resize(kMostSent);
   if (!keeps_verdicts()) sent.verdicts.clear();
@@ -175,11 +162,14 @@ void hear(const std::string& text) {
 }
 
 /// On rank 0, with what was measured: whether what is remembered is still of this network.
-void compare(const Machine& measured, const Greeting& greeting, std::vector<std::string>& lines) {
+void compare(const Machine& measured, std::vector<std::string>& lines) {
   Known& all = known();
+  if (!measured.levels[kBetweenNodes]) {
+    lines.emplace_back("network: not measured, messages came too unevenly");
+    return;
+  }
   all.found.machine = measured;
   all.found.measured = now();
-  all.found.greeting = greeting;
   if (!all.memory.machine || are_alike(measured, *all.memory.machine)) return;
   lines.push_back("memory " + all.here.file_name() + ": the network was another (" +
                   summary(*all.memory.machine) + "); what was chosen there is forgotten");
@@ -188,59 +178,30 @@ void compare(const Machine& measured, const Greeting& greeting, std::vector<std:
   std::erase_if(all.memory.verdicts, [](const KeptVerdict& one) { return one.nodes > 1; });
 }
 
-/// What holds within nodes, where no network is asked about.
-void find_verdicts(MPI_Comm world, const NodeFacts& facts, Mode mode,
-                   std::vector<std::string>& lines) {
-  Known& all = known();
-  const bool speaks = rank_in(world) == 0;
-  std::string text;
-  if (speaks) {
-    read_file(facts.cores, mode, lines);
-    all.memory.machine.reset();
-    std::erase_if(all.memory.verdicts, [](const KeptVerdict& one) { return one.nodes > 1; });
-    text = message(false, size_of(world), facts);
-    while (text.size() > kMostWithinNode) {
-      all.memory.verdicts.resize(all.memory.verdicts.size() / 2);
-      text = message(false, size_of(world), facts);
-    }
-  }
-  hear(tell<kBytesWithinNode>(world, {true, std::move(text)}).text);
-  if (speaks && !all.memory.verdicts.empty())
-    lines.push_back("memory " + all.here.file_name() + ": " +
-                    std::to_string(all.memory.verdicts.size()) + " kinds of calls are known here");
-}
-
 }  // namespace
 
-Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode mode,
-                     std::vector<std::string>& lines) {
+Machine recall(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, const Wanted& wanted,
+               std::vector<std::string>& lines) {
+  const bool wants_network = wanted.network && facts.has_network();
+  const auto measure = [&] { return probe_network(world, node, facts.all_alone); };
   // What a simulated network costs is not this machine's affair, and must not depend on the last
   // run.
-  if (kSimulated) return facts.has_network() ? probe_network(world, node) : Machine();
-  if (!facts.has_network()) {
-    if (size_of(world) > 1 && keeps_verdicts()) find_verdicts(world, facts, mode, lines);
-    return {};
-  }
+  if (kSimulated) return facts.has_network() ? measure() : Machine();
+  if (size_of(world) == 1 || !(wants_network || keeps_verdicts())) return {};
   Known& all = known();
-  all.has_network = true;
-  const bool speaks = rank_in(world) == 0, is_fixed = mode == Mode::fixed;
-  const int ranks = size_of(world);
-  if (speaks) read_file(facts.cores, mode, lines);
-  const Greeting greeting = is_fixed ? Greeting() : greet(world, facts.elsewhere);
-  const bool is_known =
-      speaks && all.memory.machine && (is_fixed || greeting.is_like(all.memory.greeting));
-  const bool uses = is_known || is_fixed;
-  const News news =
-      tell<kBytesBetween>(world, {uses, uses && speaks ? message(true, ranks, facts) : ""});
-  if (!news.use) {
-    const Machine measured = probe_network(world, node, facts.all_alone);
-    if (speaks) compare(measured, greeting, lines);
-    hear(tell<kBytesBetween>(world, {false, speaks ? message(false, ranks, facts) : ""}).text);
-    return measured;
+  all.has_network = facts.has_network();
+  const bool speaks = rank_in(world) == 0, is_fixed = wanted.mode == Mode::fixed;
+  if (speaks) read_file(facts, wanted.mode, lines);
+  Machine machine;
+  if (wants_network && !is_fixed) {
+    machine = measure();
+    if (speaks) compare(machine, lines);
   }
-  hear(news.text);
-  if (speaks && is_known) lines.push_back("memory " + all.here.file_name() + " holds here");
-  return all.memory.machine.value_or(Machine());
+  hear(tell(world, speaks ? message(wants_network && is_fixed, size_of(world), facts) : ""));
+  if (const std::size_t kinds = all.memory.verdicts.size(); speaks && kinds > 0)
+    lines.push_back("memory " + all.here.file_name() + ": " + std::to_string(kinds) +
+                    (kinds == 1 ? " kind of calls is" : " kinds of calls are") + " known here");
+  return is_fixed ? all.memory.machine.value_or(Machine()) : machine;
 }
 
 std::vector<Verdict> recall_verdicts(const Facts& facts, const Spec& other) {

@@ -1,5 +1,6 @@
 // What earlier jobs of this user have found out (select/online/memory.h): read by rank 0 in
-// MPI_Init, shared with all in one broadcast, and renewed in MPI_Finalize.
+// MPI_Init, shared with all in one broadcast, and renewed in MPI_Finalize. What the network costs
+// is part of it where it was measured.
 #pragma once
 #include <mpi.h>
 
@@ -14,11 +15,16 @@
 
 namespace unisono {
 
-/// What messages cost in this job, remembered or measured; collective over `world`, the same on
-/// all ranks. Without a network nothing of that; then one broadcast, where it is of use, tells what
-/// is remembered of calls within nodes. `lines`: what there is to say, on rank 0.
-Machine find_network(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, Mode mode,
-                     std::vector<std::string>& lines);
+struct Wanted {
+  Mode mode = Mode::automatic;
+  bool network = false;  ///< what it costs: measured, unless the mode is fixed
+};
+
+/// What is remembered of calls, by one broadcast where it is of use, and what messages cost where
+/// that is wanted and there is a network; else, and where it could not be measured, nothing.
+/// Collective over `world`, the same on all ranks. `lines`: what there is to say, on rank 0.
+Machine recall(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, const Wanted& wanted,
+               std::vector<std::string>& lines);
 
 /// Of such calls and this other way; the newest first. Only those of jobs with as many ranks per
 /// core. The same on all ranks.

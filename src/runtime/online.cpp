@@ -87,6 +87,8 @@ std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator
     if (online_job().keeps_verdicts)
       if (const auto found = recall_verdicts(facts, safe.spec); !found.empty())
         known = found.front();
+    if (auto shuffled = make_policy(online_job().settings, 2))
+      return make_check(std::move(shuffled), facts, safe.spec);
     return make_check(std::make_unique<Check>(safe.leads ? 1 : 0, known), facts, safe.spec);
   }
   auto arms = online_arms(facts, by_default);
@@ -197,7 +199,7 @@ void Online::learn(Kind& kind, int ranks) {
   if (kind.duel != nullptr)
     if (const auto verdict = verdict_from(take(kVerdictWords))) kind.duel->offer(*verdict);
   if (kind.is_check) kind.learner.hear_of_job(account_from(take(kAccountWords)));
-  kind.learner.learn(shared, ranks);
+  kind.learner.learn(shared);
   if (!kind.is_check) return;
   const double lost = kind.learner.policy().lost_seconds();
   note_account(lost - kind.lost);

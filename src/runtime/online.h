@@ -72,7 +72,6 @@ class Online final : public Listener, public Learning {
                                           const Spec& other);
   /// Within a node: native against the kernels of the node. Null: no kernel can serve the call.
   std::unique_ptr<Kind> make_duel(const Facts& facts, const Choice& by_default) const;
-  double patience_with_rows(bool shares_cores) const;
   static void keep_verdict(const Kind& kind);
   static void tell_others(const Kind& kind);
   /// A communicator of ours, for messages of ours; false, and off_, where there is none.

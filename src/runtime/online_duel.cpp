@@ -10,6 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/online.h"
 #include "runtime/online_job.h"
+#include "select/safe_arms.h"
 
 namespace unisono {
 
@@ -24,15 +25,6 @@ double rounded(double seconds) {
 
 }  // namespace
 
-/// So many times longer it is not worth asking whether a row of the table is wrong.
-// A library that spins while ranks share cores takes 10 ms for a call, so that asking costs more
-// than it can win soon. Not in all collectives, nor in every program: 4 ranks of MPICH on 2 cores
-// make an Allgather of 8 B in 8 us if they do nothing else. With a core for each rank the kernels
-// mostly win, and native's turns cost more than they bring in programs of some ms.
-double Online::patience_with_rows(bool shares_cores) const {
-  return shares_cores && hopeless_ > 1 ? 40 : 5;
-}
-
 std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
                                                 const Choice& by_default) const {
   const bool has_default = by_default.algorithm != nullptr;
@@ -41,10 +33,13 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
   if ((kernels.algorithm->restrictions & kOneNode) == 0 ||
       unmet_restriction(*kernels.algorithm, conditions(facts), kernels.params))
     return nullptr;
+  if (auto shuffled = make_policy(online_job().settings, 2))
+    return make_check(std::move(shuffled), facts, kernels);
   // Not by how this rank waits, which is its own affair.
   const bool shares_cores = online_job().here.ranks_per_core > 0;
-  auto policy = std::make_unique<Duel>(has_default ? 1 : 0, first_calls(facts), shares_cores,
-                                       has_default ? patience_with_rows(shares_cores) : 1);
+  const int prior = has_default ? 1 : 0;
+  auto policy = std::make_unique<Duel>(prior, first_calls(facts), shares_cores,
+                                       patience(prior, shares_cores, hopeless_));
   Duel* duel = policy.get();
   if (online_job().keeps_verdicts && facts.graph == nullptr)
     duel->recall(recall_verdicts(facts, kernels));
@@ -54,9 +49,14 @@ std::unique_ptr<Online::Kind> Online::make_duel(const Facts& facts,
 }
 
 /// Whether calls of this kind can be told beforehand, by collective and length alone: where an arm
-/// leads for another root or operation they cannot.
+/// leads for another root or operation they cannot. Nor where the class has shorter calls that have
+/// no safe arm: only ranks that log look at these, and would count them.
 bool Online::may_leave(const Kind& kind) const {
-  if (kind.learner.policy().leader() != 0) return false;
+  const Facts& facts = kind.facts;
+  const Count least = bytes_of_class(size_class(facts.bytes)).first;
+  if (kind.learner.policy().leader() != 0 ||
+      (facts.nodes > 1 && !safe_reach(facts.collective, facts.size, facts.nodes).holds(least)))
+    return false;
   return std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& entry) {
     const Kind* other = entry.second.get();
     return other != nullptr && other->facts.collective == kind.facts.collective &&

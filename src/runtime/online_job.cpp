@@ -9,7 +9,6 @@
 
 #include "base/config.h"
 #include "base/printable.h"
-#include "comm/network_probe.h"
 #include "files/file.h"
 #include "mpi/simulated.h"
 #include "runtime/call_time.h"
@@ -21,8 +20,7 @@ namespace unisono {
 
 namespace {
 
-// Seconds of a short message; a network below is no Ethernet.
-constexpr double kFastNetwork = 3e-6;
+constexpr double kFastNetwork = 3e-6;  // seconds of a short message
 
 constexpr double kPerSecond = 1e9;
 
@@ -105,17 +103,15 @@ Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool ex
   return settings;
 }
 
-// Where nobody has measured it messages may be slow, and safe arms are no risk.
-std::string use_network(const NodeFacts& facts, Mode mode) {
+void use_network(const NodeFacts& facts, const Machine& machine, Mode mode) {
   OnlineJob& job = online_job();
-  const auto& between = facts.machine.levels[kBetweenNodes];
-  const bool is_fast = between && between->one_way(0) <= kFastNetwork;
-  job.checks = is_auto(job.settings) && mode != Mode::fixed && !kSimulated;
+  // A simulated network has no device that says so.
+  const auto& between = machine.levels[kBetweenNodes];
+  const bool bypasses_kernel = kSimulated && between && between->one_way(0) <= kFastNetwork;
+  job.checks = is_of_two_ways(job.settings) && mode != Mode::fixed && !kSimulated;
   // A simulation compares with the MPI library's own, unless it is asked for ours.
   const bool leads = !kSimulated || std::getenv("UNISONO_ONLINE") != nullptr;
-  job.leads_safely = leads && facts.has_network() && !is_star(job.settings) && !is_fast;
-  const std::string words = summary(facts.machine);
-  return is_fast ? words + ": too fast to know anything of it, native is left alone" : words;
+  job.leads_safely = leads && facts.has_network() && !bypasses_kernel && !is_star(job.settings);
 }
 
 LeftOnline left_online() {

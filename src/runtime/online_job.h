@@ -61,8 +61,8 @@ bool keeps_verdicts();
 /// Reads UNISONO_ONLINE; the error is one line. Before any choose().
 /// `explains`: choices say why. Nothing is learned where the mode is fixed.
 Result<OnlineSettings> start_online(const Platform& here, WaitMode wait, bool explains, Mode mode);
-/// What leads between these nodes; the network's times in words, or nothing.
-std::string use_network(const NodeFacts& facts, Mode mode);
+/// What leads between these nodes. `machine`: what messages cost, in a simulation.
+void use_network(const NodeFacts& facts, const Machine& machine, Mode mode);
 /// In which calls there is something to learn.
 LeftOnline left_online();
 /// After the last record(): a line for each kind of call, where this rank took part.

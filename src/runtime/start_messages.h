@@ -14,11 +14,14 @@ struct StartMessage {
   std::string_view when;
 };
 
+/// By UNISONO=measure, a trace, a profile of a network, segment=auto or a multicast.
+inline constexpr std::string_view kAsked = "several nodes, and what the network costs is asked for";
+
 /// All of them. The test `start_messages` compares what is sent on a node with the first
 /// kStartCallsOnNode: same calls, in this order.
 inline constexpr StartMessage kStartMessages[] = {
     {"Iallreduce", 256, "whether all have Unisono and read the same", "always"},
-    {"Ibcast", 4096, "what is remembered", "several ranks, while something may be learned"},
+    {"Ibcast", 2048, "what is remembered", "several ranks, while something may be learned"},
     {"Ibcast", 40, "where the node's shared memory is", "several ranks on a node"},
     {"Iallreduce", 4, "whether all have it", "several ranks on a node"},
     {"Iallreduce", 32, "how ranks of the node wait, caches, cores", "several ranks on a node"},
@@ -32,10 +35,14 @@ inline constexpr StartMessage kStartMessages[] = {
     {"Ibcast", 4, "the node's first rank", "several nodes with several ranks"},
     {"Iallreduce", 4096, "nodes, kernels or labels, 4 to 20 a rank", "several nodes; a topology"},
     {"Bcast", 256, "the host that a topology file lacks", "it lacks one"},
-    {"Send", 1 << 20, "times of the network between two hosts", "nothing is remembered of it"},
-    {"Sendrecv", 32 << 10, "times of the network between two hosts", "nothing is remembered of it"},
-    {"Send", 4096, "times of messages within a node", "several nodes with several ranks"},
-    {"Ibcast", 64, "these times", "nothing is remembered of the network"},
+    {"Send", 8 << 10, "times of the network between two hosts", kAsked},
+    {"Isend", 32 << 10, "times of all hosts at once, with a neighbour", kAsked},
+    {"Iallreduce", 16, "what that takes", kAsked},
+    {"Send", 4096, "times of messages within a node", kAsked},
+    {"Comm_split", 0, "the nodes' first ranks", kAsked},
+    {"Iallreduce", 4, "which node has two ranks", kAsked},
+    {"Ibcast", 24, "times of messages within a node", kAsked},
+    {"Ibcast", 64, "these times", kAsked},
 };
 
 /// Calls that all ranks of a node take part in, where nothing is set and the launcher says that all

@@ -29,7 +29,7 @@ struct Facts {
   /// has several of them, these share memory, and elements have no gaps.
   bool kernels_in_nodes = false;
   bool multicast = false;  ///< between the nodes, as far as anybody knows
-  /// The bits of the result depend on the order in which three or more contributions are combined.
+  /// The bits of the result depend on the order in which contributions are combined.
   bool order_matters = false;
 };
 

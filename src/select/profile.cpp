@@ -134,7 +134,8 @@ std::vector<std::string> differences(const Platform& there, const Platform& here
     list.push_back("MPI library " + library(there) + " (here " + library(here) + ")");
   compare("place", std::string(name(there.place)), std::string(name(here.place)));
   compare("cores of a node", std::to_string(there.cores), std::to_string(here.cores));
-  if (there.place == here.place && factor(there.network_rate, here.network_rate) > kRateTolerance)
+  const bool both_known = there.network_rate > 0 && here.network_rate > 0;
+  if (both_known && factor(there.network_rate, here.network_rate) > kRateTolerance)
     list.push_back("network " + megabits(there.network_rate) + " (here " +
                    megabits(here.network_rate) + ")");
   return list;

@@ -1,7 +1,7 @@
 #include "select/safe_arms.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "algorithms/composition.h"
 #include "schedule/semantics.h"
@@ -12,31 +12,30 @@ namespace {
 
 using enum Collective;
 
-/// A call of `bytes` (Facts::bytes) gets the arm from `least` + `per_host` * hosts on: an arm has a
-/// round for each host, the MPI library's own for short messages one for each doubling.
+/// A call of `bytes` (Facts::bytes) gets the arm from `least` + `per_round` * rounds on, where
+/// rounds are those that the first byte takes to the last host.
 struct Row {
   CollectiveSet collectives;
   std::string_view arm;
-  Count least, per_host;
+  Count least, per_round;
   bool is_pipeline = false;
+  std::string_view on_many = {};  ///< the pipeline of fewer such rounds, where there is one
   bool leads = true;
-
-  Count from(int hosts) const { return least + per_host * hosts; }
 };
 
 // By first looks at 20 Mb/s to 1 Gb/s (docs/results/unasked.md, which says where they still lose).
 constexpr Row kRows[] = {
-    {set_of(bcast), "chain", 16 << 10, 6 << 10, true},
-    {set_of(reduce), "chain", 8 << 10, 3 << 10, true},
-    {set_of(scan, exscan), "chain", 16 << 10, 6 << 10, true},
-    {set_of(allreduce), "ring", 0, 16 << 10},
-    {set_of(reduce_scatter, reduce_scatter_block), "ring", 0, 16 << 10},
+    {set_of(bcast), "chain", 16 << 10, 4 << 10, true, "two_tree_credits"},
+    {set_of(reduce), "chain", 8 << 10, 3 << 10, true, "two_tree_credits"},
+    {set_of(scan, exscan), "chain", 28 << 10, 6 << 10, true},
+    {set_of(allreduce), "ring", 32 << 10, 16 << 10},
+    {set_of(reduce_scatter, reduce_scatter_block), "ring", 32 << 10, 16 << 10},
     {set_of(allgather, allgatherv), "ring", 16 << 10, 0},
     // Faster than the MPI libraries at 100 Mb/s, and slower at 1 Gb/s.
     {.collectives = set_of(alltoall),
      .arm = "credits",
      .least = 64 << 10,
-     .per_host = 0,
+     .per_round = 0,
      .leads = false},
 };
 
@@ -47,26 +46,44 @@ const Row* row_of(Collective collective) {
   return row == std::end(kRows) ? nullptr : row;
 }
 
+int rounds_of_chain(int hosts) { return hosts - 2; }
+int rounds_of_trees(int hosts) { return 1 + 2 * std::bit_width(static_cast<unsigned>(hosts - 1)); }
+
+bool takes_trees(const Row& row, int hosts) {
+  return !row.on_many.empty() && rounds_of_trees(hosts) < rounds_of_chain(hosts);
+}
+
+/// Before the last host gets something. Rings have as many as chains.
+int rounds_before(const Row& row, int hosts) {
+  return takes_trees(row, hosts) ? rounds_of_trees(hosts) : rounds_of_chain(hosts);
+}
+
 /// Bytes that an Ethernet carries while a message is on its way: 330 us at 100 Mb/s, 33 us at
 /// 1 Gb/s.
-constexpr double kRound = 4 << 10;
+constexpr Count kRound = 4 << 10;
 
-/// Of a pipeline over so many hosts: it takes as many rounds as there are segments, and one for
-/// each host but two.
-Count segment_of(Count bytes, int hosts) {
-  constexpr double kLeast = 4 << 10, kMost = 64 << 10;
-  const double best = std::sqrt(static_cast<double>(bytes) * kRound / std::max(1, hosts - 2));
-  return static_cast<Count>(std::exp2(std::round(std::log2(std::clamp(best, kLeast, kMost)))));
+/// Of a pipeline, with so many rounds before the last host gets something, besides one for each
+/// segment. So the square root of bytes * kRound / rounds is best, of which this is the nearest
+/// power of two: in whole numbers, for ranks may round in different directions.
+Count segment_of(Count bytes, int rounds) {
+  constexpr Count kLeast = 8 << 10, kMost = 64 << 10;
+  Count segment = kLeast;
+  while (segment < kMost && bytes >= 2 * segment * segment / kRound * std::max(1, rounds))
+    segment *= 2;
+  return segment;
 }
 
 /// Of the arm among so many hosts, each of which has `bytes`.
 std::optional<NestedSpec> arm_among(const Row& row, Collective collective, const Facts& facts,
                                     Count bytes) {
-  const Algorithm* arm = find_algorithm(collective, row.arm);
-  auto params = safe_params(*arm, {collective, facts.nodes, bytes, facts.commutative});
-  if (!params) return std::nullopt;
-  if (row.is_pipeline) params->segment = segment_of(bytes, facts.nodes);
-  return NestedSpec{arm, *params};
+  const int hosts = facts.nodes;
+  HostsCall call{collective, hosts, bytes, facts.commutative};
+  if (row.is_pipeline) call.segment = segment_of(bytes, rounds_before(row, hosts));
+  for (const std::string_view name : {takes_trees(row, hosts) ? row.on_many : row.arm, row.arm}) {
+    const Algorithm* arm = find_algorithm(collective, name);
+    if (const auto params = safe_params(*arm, call)) return NestedSpec{arm, *params};
+  }
+  return std::nullopt;
 }
 
 /// The arm in the columns of a grid whose rows are the hosts.
@@ -112,7 +129,7 @@ std::optional<SafeArm> safe_arm(const Facts& facts) {
 ByteRange safe_reach(Collective collective, int size, int nodes) {
   const Row* row = row_of(collective);
   if (row == nullptr || nodes < 2 || size == 2) return {};
-  return {row->from(nodes), ByteRange::all().most};
+  return {row->least + row->per_round * rounds_before(*row, nodes), ByteRange::all().most};
 }
 
 }  // namespace unisono

@@ -101,6 +101,9 @@ class Selector {
   /// Whether some choice for this collective depends on the topology.
   bool reads_topology(Collective collective) const { return contains(reads_topology_, collective); }
   bool reads_topology() const { return reads_topology_ != 0; }
+  /// Whether something that is forced or in a profile depends on what the network costs: a segment
+  /// that the model is to find, or the rate of a multicast.
+  bool asks_for_network() const { return asks_for_network_; }
   /// Never returns an algorithm that cannot serve the call; `why` then tells what it lacks.
   Choice choose(const Facts& facts) const;
   /// What the user forces comes before what a program asks for: `asked`, for this call.
@@ -124,6 +127,7 @@ class Selector {
   LeftOnline online_;
   bool leads_safely_ = false;
   CollectiveSet reads_topology_ = 0;
+  bool asks_for_network_ = false;
 
   void note(Collective collective, const Spec& spec);
   bool is_fixed(Collective collective) const { return !fixed_.empty() && is_reducing(collective); }

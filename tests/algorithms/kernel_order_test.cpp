@@ -2,6 +2,7 @@
 // each of which sleeps now and then, and the operation is not associative.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -48,6 +49,24 @@ std::uint64_t folded_left(int ranks, std::size_t i) {
   return sum;
 }
 
+/// The sum of so many parts: pairs until a power of two is left, then neighbours.
+std::uint64_t folded(int ranks, std::size_t i) {
+  const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+  std::vector<std::uint64_t> sums;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const bool is_paired = rank < 2 * (ranks - power);
+    sums.push_back(contribution(rank, i));
+    if (is_paired) sums.back() = mixed(sums.back(), contribution(++rank, i));
+  }
+  for (; sums.size() > 1; sums.resize(sums.size() / 2))
+    for (std::size_t k = 0; k < sums.size() / 2; ++k) sums[k] = mixed(sums[2 * k], sums[2 * k + 1]);
+  return sums[0];
+}
+
+Order order_of(Collective c) {
+  return contains(set_of(Collective::scan, Collective::exscan), c) ? Order::left : Order::folded;
+}
+
 struct KernelCall {
   Collective collective;
   Protocol way;
@@ -86,7 +105,8 @@ std::string wrong_in(Team& team, const KernelCall& call) {
                                                             : team.size();
   if (ranks == 0 || (call.collective == Collective::reduce && me != call.root)) return "";
   for (std::size_t i = 0; i < call.count; ++i)
-    if (out[i] != folded_left(ranks, first + i))
+    if (out[i] != (order_of(call.collective) == Order::left ? folded_left(ranks, first + i)
+                                                            : folded(ranks, first + i)))
       return "element " + std::to_string(i) + " of " + std::to_string(call.count) + " on rank " +
              std::to_string(me) + ", root " + std::to_string(call.root);
   return "";
@@ -101,7 +121,7 @@ TEST_P(KernelOrder, IsThatOfTheRow) {
       const auto collective = static_cast<Collective>(c);
       if ((row.restrictions & kOneNode) == 0 || !contains(row.collectives & kReducing, collective))
         continue;
-      EXPECT_EQ(row.combining.order, Order::left) << row.name;
+      EXPECT_EQ(row.combining.order, order_of(collective)) << row.name;
       EXPECT_EQ(row.combining.depends_on, 0U) << row.name;
       const Protocol way = node::protocol_named(row.name).value_or(Protocol::rule);
       const auto calls = [&](Team& team) -> std::string {
@@ -125,7 +145,10 @@ TEST_P(KernelOrder, IsThatOfTheRow) {
 INSTANTIATE_TEST_SUITE_P(, KernelOrder,
                          testing::Values(std::tuple{node::Groups(2), WaitMode::spin},
                                          std::tuple{node::Groups(4), WaitMode::yield},
+                                         std::tuple{node::Groups(5), WaitMode::sleep},
                                          std::tuple{node::Groups(7), WaitMode::sleep},
+                                         std::tuple{node::Groups(16), WaitMode::sleep},
+                                         std::tuple{node::Groups(21), WaitMode::yield},
                                          std::tuple{node::Groups({0, 1, 1, 0, 1, 2}),
                                                     WaitMode::yield}));
 

@@ -1,4 +1,5 @@
 // What the small conformance programs share: a check that ends the whole job, and algorithms.
+// check.cpp holds what needs the catalogue, so that it is compiled once for all of them.
 #pragma once
 #include <mpi.h>
 
@@ -7,20 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.h"
+#include "schedule/collective.h"
 #include "unisono_api.h"
 
 namespace conformance {
 
-inline void check(bool good, const char* what, const char* file, int line) {
-  if (good) return;
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::fprintf(stderr, "%s:%d: rank %d: %s\n", file, line, rank, what);
-  std::fflush(stderr);
-  PMPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
+void check(bool good, const char* what, const char* file, int line);
 #define CHECK(condition) ::conformance::check((condition), #condition, __FILE__, __LINE__)
 
 inline int rank_in(MPI_Comm comm) {
@@ -35,59 +28,52 @@ inline int size_of(MPI_Comm comm) {
   return size;
 }
 
-/// With transport=CONFORMANCE_TRANSPORT, if that is set and messages are sent.
-inline std::string over_what_is_wanted(const std::string& spec) {
-  const char* transport = std::getenv("CONFORMANCE_TRANSPORT");
-  if (transport == nullptr || spec == "shm" || spec == "native" || spec == "default") return spec;
-  return spec + (spec.find(':') == std::string::npos ? ":" : ",") + "transport=" + transport;
+/// Of an error code, or MPI_SUCCESS.
+inline int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class;
 }
+
+/// The call through MPI_ fails like the call through PMPI_, which therefore must not wait for
+/// others.
+#define REFUSED(call)                                        \
+  do {                                                       \
+    const int native = ::conformance::class_of(PMPI_##call); \
+    CHECK(native != MPI_SUCCESS);                            \
+    CHECK(::conformance::class_of(MPI_##call) == native);    \
+  } while (false)
 
 /// Without Unisono the programs run all the same, on the MPI library.
-inline void force(const char* collective, const std::string& spec) {
-  if (has_unisono()) CHECK(unisono_force(collective, over_what_is_wanted(spec).c_str()) == 0);
-}
+void force(const char* collective, const std::string& spec);
 
 /// The rows that can serve a collective on so many ranks.
-inline std::vector<std::string> algorithms_of(unisono::Collective collective, int size,
-                                              bool commutative) {
-  std::vector<std::string> names;
-  for (const unisono::Algorithm& row : unisono::catalogue())
-    if (unisono::contains(row.collectives, collective) &&
-        !unisono::unmet_restriction(row, {size, commutative}))
-      names.emplace_back(row.name);
-  return names;
-}
+std::vector<std::string> algorithms_of(unisono::Collective collective, int size, bool commutative);
 
 /// Every collective to the algorithm that CONFORMANCE_ALGORITHM names, or to its first one that
 /// serves any number of ranks and any operation.
-inline void force_all() {
-  const char* wanted = std::getenv("CONFORMANCE_ALGORITHM");
-  for (int c = 0; c < unisono::kCollectives; ++c) {
-    const auto collective = static_cast<unisono::Collective>(c);
-    if (!unisono::contains(unisono::kAmongAll, collective)) continue;
-    const std::vector<std::string> names = algorithms_of(collective, 3, false);
-    CHECK(!names.empty());
-    force(unisono::name(collective).data(), wanted != nullptr ? wanted : names.front());
-  }
-}
+void force_all();
 
 constexpr unsigned long long kAnyNumber = ~0ULL;
 
 /// The last line of a program that found nothing wrong. So many of rank 0's collectives must have
 /// run in Unisono: a program all of whose calls fell back to the MPI library would have shown
 /// nothing. With CONFORMANCE_NATIVE set it runs without Unisono, to see what the MPI library does.
-inline void passed(const char* program, unsigned long long min_own, unsigned long long max_own) {
-  if (rank_in(MPI_COMM_WORLD) != 0) return;
-  const unsigned long long own = own_calls();
-  std::printf("%s: %llu collectives of rank 0 in Unisono\n", program, own);
-  std::fflush(stdout);
-  if (std::getenv("CONFORMANCE_NATIVE") != nullptr) {
-    CHECK(!has_unisono());
-  } else {
-    CHECK(own >= min_own);
-    CHECK(own <= max_own);
-  }
-  std::printf("%s: passed\n", program);
+void passed(const char* program, unsigned long long min_own, unsigned long long max_own);
+
+/// The last line of a program that an older MPI library cannot run, natively either.
+inline void left_out(const char* program, const char* why) {
+  if (rank_in(MPI_COMM_WORLD) == 0) std::printf("%s: left out: %s\n", program, why);
 }
+
+inline bool is_library(const char* beginning) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  PMPI_Get_library_version(version, &length);
+  return std::string(version).starts_with(beginning);
+}
+/// MPICH 4.0 has no MPIX_Async_start(), and calls that do not block have no turns there: they stay
+/// in the MPI library.
+inline bool is_mpich_4_0() { return is_library("MPICH Version:\t4.0."); }
 
 }  // namespace conformance

@@ -74,11 +74,7 @@ const Named<MPI_Datatype> kDatatypes[] = {NAMED(MPI_CHAR),
                                           NAMED(MPI_2DOUBLE_PRECISION),
                                           NAMED(MPI_2INTEGER)};
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class;
-}
+using conformance::class_of;
 
 void compare(const Named<MPI_Op>& op, const Named<MPI_Datatype>& type, MPI_Comm comm) {
   alignas(16) char in[64] = {}, out[64] = {};
@@ -97,6 +93,13 @@ int main(int argc, char** argv) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (conformance::is_mpich_4_0()) {
+    conformance::left_out("defined_operations",
+                          "MPICH 4.0 ends the job by an assertion where MPI_LAND is called with "
+                          "datatypes that it does not refuse");
+    MPI_Finalize();
+    return 0;
+  }
   unsigned long long all = 0;
   for (const char* algorithm : {"recursive_doubling", "shm"}) {
     conformance::force("allreduce", algorithm);

@@ -6,19 +6,7 @@ namespace {
 
 int g_handled = 0;
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
-/// The call through MPI_ fails like the call through PMPI_.
-#define REFUSED(call)                         \
-  do {                                        \
-    const int native = class_of(PMPI_##call); \
-    CHECK(native != MPI_SUCCESS);             \
-    CHECK(class_of(MPI_##call) == native);    \
-  } while (false)
+using conformance::class_of;
 
 void on_error(MPI_Comm*, int*, ...) { ++g_handled; }
 

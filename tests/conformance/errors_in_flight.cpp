@@ -8,11 +8,7 @@ namespace {
 int g_handled = 0;
 void on_error(MPI_Comm*, int*, ...) { ++g_handled; }
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class;
-}
+using conformance::class_of;
 
 MPI_Errhandler g_handler = MPI_ERRHANDLER_NULL;
 
@@ -43,14 +39,14 @@ void same(const char* what, Outcome ours, Outcome native) {
   CHECK(ours == native);
   CHECK(ours.error_class != MPI_SUCCESS && ours.handled == 1);
 }
-#define REFUSED(call, ...)                                                                    \
+#define START_REFUSED(call, ...)                                                              \
   same(#call " " #__VA_ARGS__,                                                                \
        outcome(comm, [&](MPI_Request* request) { return MPI_##call(__VA_ARGS__, request); }), \
        outcome(comm, [&](MPI_Request* request) { return PMPI_##call(__VA_ARGS__, request); }))
-#define BOTH_REFUSED(nonblocking, persistent, ...)   \
-  do {                                               \
-    REFUSED(nonblocking, __VA_ARGS__);               \
-    REFUSED(persistent, __VA_ARGS__, MPI_INFO_NULL); \
+#define BOTH_REFUSED(nonblocking, persistent, ...)         \
+  do {                                                     \
+    START_REFUSED(nonblocking, __VA_ARGS__);               \
+    START_REFUSED(persistent, __VA_ARGS__, MPI_INFO_NULL); \
   } while (false)
 
 void good(MPI_Comm comm) {

@@ -19,6 +19,7 @@
 
 namespace {
 
+using conformance::class_of;
 using conformance::Ints;
 using conformance::own_calls;
 using conformance::rank_in;
@@ -26,12 +27,6 @@ using conformance::size_of;
 
 constexpr int kRequests = 20, kInts = 2000;
 constexpr useconds_t kUntilOthersWait = 200'000;
-
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class;
-}
 
 /// All in flight; the last rank takes part in none.
 void lose_a_rank(MPI_Comm comm, bool persistent) {

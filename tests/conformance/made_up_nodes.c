@@ -1,6 +1,6 @@
-/* Between Unisono and the MPI library: two nodes that are not there, joined by a network of 100
-   Mb/s. Every other rank is on the one node, so that no algorithm keeps to nodes that does not
-   know of them. */
+/* Between Unisono and the MPI library: nodes that are not there, two or as many as MADE_UP_NODES
+   says, joined by a network of 100 Mb/s. They take ranks in turn, so that no algorithm keeps to
+   nodes that does not know of them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -16,6 +16,11 @@ __attribute__((constructor)) static void let_nobody_ask_the_launcher(void) {
   unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
 }
 
+static int nodes(void) {
+  const char* wanted = getenv("MADE_UP_NODES");
+  return wanted != NULL ? atoi(wanted) : 2;
+}
+
 static int node_in(MPI_Comm comm, int rank) {
   MPI_Group all, some;
   int number = 0;
@@ -24,7 +29,7 @@ static int node_in(MPI_Comm comm, int rank) {
   PMPI_Group_translate_ranks(some, 1, &rank, all, &number);
   PMPI_Group_free(&all);
   PMPI_Group_free(&some);
-  return number % 2;
+  return number % nodes();
 }
 
 static void travel(MPI_Comm comm, int to, int bytes) {

@@ -3,6 +3,7 @@
 //
 //   UNISONO=fixed UNISONO_ALLREDUCE=ring mpiexec -n 2 one_rank_logs 0
 //   UNISONO_BCAST=chain:segment=auto UNISONO_ONLINE=off ... one_rank_logs 1 world    (on two nodes)
+//   ... one_rank_logs 0 classes                  (on three nodes; one_rank_logs_test.py)
 //
 // The first argument: the rank that logs; world: not on a duplicate.
 #include <cstdlib>
@@ -38,6 +39,17 @@ void sum_up(MPI_Comm comm, int rank, int p) {
   CHECK(sum == p * (p - 1) / 2);
 }
 
+/// In turn, of one size class: on three nodes the longer one has a safe arm, and the other has
+/// none, so that ranks that do not log never look at it.
+void long_and_short(MPI_Comm comm, int rank) {
+  for (int call = 0; call < 100; ++call)
+    for (const int bytes : {22 << 10, 17 << 10}) {
+      std::vector<char> data(static_cast<std::size_t>(bytes), rank == 1 ? 'x' : '-');
+      MPI_Bcast(data.data(), bytes, MPI_CHAR, 1, comm);
+      CHECK(data.back() == 'x');
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,6 +57,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int rank = conformance::rank_in(MPI_COMM_WORLD), p = conformance::size_of(MPI_COMM_WORLD);
   MPI_Comm comm = MPI_COMM_WORLD;
+  if (argc > 2 && std::string_view(argv[2]) == "classes") {
+    long_and_short(comm, rank);
+    conformance::passed("one_rank_logs", 0, conformance::kAnyNumber);
+    MPI_Finalize();
+    return 0;
+  }
   if (argc < 3) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   sum_up(comm, rank, p);
   hand_down_twice(comm);

@@ -77,8 +77,9 @@ class Learns(OnlineCase):
         said = "\n".join(lines)
         for arm in ("native", "shm"):
             self.assertRegex(said, rf"alltoall of \S+ on 3 ranks: {arm} \(online: taking turns\)")
+        # Where others use the processors, not every kind is decided by the end of the job.
         self.assertRegex(
-            said, r"alltoall of \S+ on 3 ranks: \S+ \(online: kernels took [\d.]+ us, native [\d.]+ us; from"
+            said, r"\w+ of \S+ on 3 ranks: \S+ \(online: kernels took [\d.]+ us, native [\d.]+ us; from"
         )
         _, _, lines = self.learn("openmpi", 3, 300, "same", UNISONO_LOG="decision", UNISONO="fixed")
         self.assertNotIn("online", "\n".join(lines))
@@ -211,7 +212,7 @@ class Remembers(OnlineCase):
             found = self.newest()
         else:
             self.fail(f"in {self.TRIES} jobs something was asked anew")
-        self.assertEqual(sum("kinds of calls are known here" in line for line in second), 1)
+        self.assertEqual(sum("known here" in line for line in second), 1)
 
         fixed = self.job(UNISONO="fixed", rounds=300)
         self.assertNotIn("online", "\n".join(fixed))
@@ -238,7 +239,7 @@ class Remembers(OnlineCase):
         spoilt["verdicts"][0]["choice"] = "x\x1b[2J"
         ways = {
             "no JSON": good[: len(good) // 2],
-            "another version": good.replace('"version": 3', '"version": 2'),
+            "another version": re.sub(r'"version": \d+', '"version": 2', good),
             "another place": re.sub(r'"cores": \d+', '"cores": 4711', good),
             "nobody measures": re.sub(r'"native_seconds": [\d.e-]+', '"native_seconds": 1e99', good),
             "no way between so many nodes": good.replace('"nodes": 1', '"nodes": 2'),
@@ -263,7 +264,7 @@ class Remembers(OnlineCase):
             home = {"XDG_CACHE_HOME": str(self.file.parent)} | variables
             done = mpiexec("openmpi", 3, EXEC, program, timeout=60, **home)
             self.assertEqual(done.returncode, 0, done.stderr)
-            return int(done.stdout)
+            return int(done.stdout.split()[0])  # beside the messages
 
         without = calls(UNISONO_ONLINE="off")
         self.assertEqual(calls() - without, 1, "nothing is remembered")

@@ -153,6 +153,13 @@ int main(int argc, char** argv) {
   conformance::force_all();
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (conformance::is_mpich_4_0()) {
+    conformance::left_out("operations_in_flight",
+                          "MPICH 4.0 runs what is in flight, and fails where an operation or a "
+                          "datatype has been freed");
+    MPI_Finalize();
+    return 0;
+  }
   constexpr int kRounds = 16;
   for (int round = 0; round < kRounds; ++round) persistent(comm, round, round % 2 == 0);
   for (int round = 0; round < kRounds; ++round) nonblocking(comm, round);

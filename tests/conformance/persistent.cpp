@@ -142,7 +142,8 @@ void many(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  in_every_way(MPI_COMM_WORLD, true);  // where Unisono has no better way
+  // Where Unisono has no better way. Open MPI 4.1's own mix up messages of several in flight.
+  if (!conformance::is_library("Open MPI v4.1")) in_every_way(MPI_COMM_WORLD, true);
   conformance::force_all();
   const unsigned long long before = conformance::own_calls();
   in_every_way(MPI_COMM_WORLD, false);
@@ -150,7 +151,8 @@ int main(int argc, char** argv) {
   if (conformance::has_unisono()) CHECK(conformance::own_calls() - before == 3 * 17);
   others_wait(MPI_COMM_WORLD);
   freed(MPI_COMM_WORLD);
-  refused(MPI_COMM_WORLD);
+  // Open MPI 4.1 has no persistent collectives: Unisono's start the library's, which looks then.
+  if (!conformance::is_library("Open MPI v4.1")) refused(MPI_COMM_WORLD);
   hinted(MPI_COMM_WORLD);
   many(MPI_COMM_WORLD);
   conformance::passed("persistent", 51, conformance::kAnyNumber);

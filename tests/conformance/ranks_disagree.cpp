@@ -2,14 +2,185 @@
 // error of the calls that see it, and never another rank's data.
 //
 //   mpiexec -n 2 ranks_disagree BYTES | roots | long-root | collectives
+//
+// Of this one all ranks are to be told:
+//
+//   mpiexec -n 3 ranks_disagree allreduce
+//
+// And rank 0 sends shorter blocks than all receive, which MPI forbids, and the MPI libraries do:
+//
+//   mpiexec -n 2 ranks_disagree short-allgather | short-alltoall | short-scatter | short-gather
+//
+// And a call whose arguments are wrong on rank 0, which the MPI library refuses there: rank 1 does
+// not wait for it, and the communicator can be used again.
+//
+//   mpiexec -n 2 ranks_disagree refused-gatherv | refused-igatherv | refused-allgather |
+//   refused-exscan
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
 #include "check.h"
 
 namespace {
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class;
+using conformance::class_of;
+
+int waited(int code, MPI_Request* request) {
+  return code != MPI_SUCCESS ? code : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+/// Of rank 1, whose arguments are right: its code.
+int make_refused(const std::string& what, int rank, MPI_Comm comm) {
+  constexpr int kCount = 1 << 18;  // more than a rank can give before the root is there
+  std::vector<int> from(kCount, rank), to(2 * kCount);
+  const std::vector<int> counts(2, kCount), displs{0, kCount};
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto gatherv = [&](auto call, void* into, auto... more) {
+    return call(from.data(), kCount, MPI_INT, into, counts.data(), displs.data(), MPI_INT, 0, comm,
+                more...);
+  };
+  if (rank == 1) {
+    if (what == "refused-gatherv") return gatherv(MPI_Gatherv, nullptr);
+    if (what == "refused-igatherv")
+      return waited(gatherv(MPI_Igatherv, nullptr, &request), &request);
+    if (what == "refused-exscan")
+      return MPI_Exscan(from.data(), to.data(), kCount, MPI_INT, MPI_SUM, comm);
+    return MPI_Allgather(from.data(), kCount, MPI_INT, to.data(), kCount, MPI_INT, comm);
+  }
+  if (what == "refused-gatherv")
+    REFUSED(Gatherv(from.data(), kCount, MPI_INT, MPI_IN_PLACE, counts.data(), displs.data(),
+                    MPI_INT, 0, comm));
+  else if (what == "refused-igatherv")
+    REFUSED(Igatherv(from.data(), kCount, MPI_INT, MPI_IN_PLACE, counts.data(), displs.data(),
+                     MPI_INT, 0, comm, &request));
+#ifdef MPICH_NAME  // Open MPI does not look at these
+  else if (what == "refused-exscan")
+    REFUSED(Exscan(from.data(), MPI_IN_PLACE, kCount, MPI_INT, MPI_SUM, comm));
+  else
+    REFUSED(Allgather(to.data(), kCount, MPI_INT, to.data(), kCount, MPI_INT, comm));
+#endif
+  return MPI_SUCCESS;
+}
+
+/// Twice, the second time by what is left of Unisono there.
+void refuse(const std::string& what, int rank) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const auto sum_of_ones = [&] {
+    const int one = 1;
+    int sum = 0;
+    CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+    return sum;
+  };
+  std::vector<int> all(4);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(sum_of_ones() == 2);
+    const std::vector<int> counts(2, 1), displs{0, 1};
+    MPI_Request request = MPI_REQUEST_NULL;
+    CHECK(MPI_Gatherv(&i, 1, MPI_INT, all.data(), counts.data(), displs.data(), MPI_INT, 0, comm) ==
+          MPI_SUCCESS);
+    CHECK(MPI_Igatherv(&i, 1, MPI_INT, all.data(), counts.data(), displs.data(), MPI_INT, 0, comm,
+                       &request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Exscan(&i, all.data(), 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+  }
+  const int code = make_refused(what, rank, comm);
+  if (rank == 1) CHECK(code != MPI_SUCCESS);
+  for (int i = 0; i < 3; ++i) CHECK(sum_of_ones() == 2);
+  MPI_Comm_free(&comm);
+}
+
+/// Ints that end where no more memory may be read.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t count) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* memory =
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED &&
+          mprotect(static_cast<char*>(memory) + page, page, PROT_NONE) == 0);
+    data = reinterpret_cast<int*>(static_cast<char*>(memory) + page) - count;
+  }
+  int* data;
+};
+
+/// Twice: what follows is the MPI library's.
+void send_shorter(const std::string& what, int rank) {
+  constexpr int kRoom = 50;
+  const int sent = rank == 0 ? 10 : kRoom;
+  const bool cuts = what == "short-alltoall" || what == "short-scatter";
+  const auto length = static_cast<std::size_t>(sent * (cuts ? 2 : 1));
+  const Guarded from(length);
+  for (std::size_t i = 0; i < length; ++i)
+    from.data[i] = 1000 * rank + static_cast<int>(i) / (cuts ? sent : kRoom);
+  for (int i = 0; i < 2; ++i) {
+    std::vector<int> to(2 * kRoom, -1);
+    int code = MPI_SUCCESS;
+    if (what == "short-allgather")
+      code = MPI_Allgather(from.data, sent, MPI_INT, to.data(), kRoom, MPI_INT, MPI_COMM_WORLD);
+    else if (what == "short-alltoall")
+      code = MPI_Alltoall(from.data, sent, MPI_INT, to.data(), kRoom, MPI_INT, MPI_COMM_WORLD);
+    else if (what == "short-gather")
+      code = MPI_Gather(from.data, sent, MPI_INT, to.data(), kRoom, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+      code = MPI_Scatter(from.data, sent, MPI_INT, to.data(), kRoom, MPI_INT, 0, MPI_COMM_WORLD);
+    CHECK(code == MPI_SUCCESS);
+    if (what == "short-gather" && rank != 0) continue;
+    CHECK(to[0] == (cuts ? rank : 0) && to[9] == to[0]);
+    if (what != "short-gather") CHECK(to[10] == -1);
+    if (what != "short-scatter") CHECK(to[kRoom] == 1000 + (cuts ? rank : 0));
+  }
+}
+
+struct Ended {
+  int code, expected;  ///< classes, on rank 1 at least
+};
+
+/// `data`: 16 MB, of which a rank that must not get another's data keeps its own.
+Ended make_differing(const std::string& what, int rank, std::vector<char>& data) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  std::vector<char> other(32, 'y');
+  const auto allgather = [&] {
+    return MPI_Allgather(data.data(), 8, MPI_CHAR, other.data(), 8, MPI_CHAR, world);
+  };
+  const auto bcast = [&](std::size_t of_root, int of_others) {
+    const int bytes = rank == 0 ? static_cast<int>(of_root) : of_others;
+    return class_of(MPI_Bcast(data.data(), bytes, MPI_CHAR, 0, world));
+  };
+  if (what.rfind("refused", 0) == 0) {
+    refuse(what, rank);
+    return {MPI_SUCCESS, MPI_SUCCESS};
+  }
+  if (what.rfind("short-", 0) == 0) {
+    send_shorter(what, rank);
+    return {MPI_SUCCESS, MPI_SUCCESS};
+  }
+  if (what == "roots") {
+    MPI_Bcast(data.data(), 8, MPI_CHAR, rank, world);  // nobody waits for anybody
+    return {class_of(allgather()), MPI_ERR_OTHER};
+  }
+  if (what == "collectives")
+    return {class_of(rank == 0 ? MPI_Barrier(world) : allgather()), MPI_ERR_OTHER};
+  if (what == "long-root") {
+    // The root waits for the other rank, which has found out and left.
+    const int code = bcast(data.size(), 8);
+    CHECK(code == MPI_ERR_TRUNCATE);
+    return {code, MPI_ERR_TRUNCATE};
+  }
+  if (what == "allreduce") {
+    // The first long one: rank 0's fits into a cell, and the others make room for theirs before.
+    std::vector<int> from(50), to(50);
+    if (rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const int code = class_of(
+        MPI_Allreduce(from.data(), to.data(), rank == 0 ? 1 : 50, MPI_INT, MPI_SUM, world));
+    CHECK(code == MPI_ERR_TRUNCATE);
+    return {code, MPI_ERR_TRUNCATE};
+  }
+  return {bcast(8, std::stoi(what)), MPI_ERR_TRUNCATE};
 }
 
 }  // namespace
@@ -18,45 +189,30 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int rank = conformance::rank_in(MPI_COMM_WORLD);
   const std::string what = argc > 1 ? argv[1] : "16";
-  for (const char* collective : {"bcast", "allreduce", "barrier", "allgather"})
+  for (const char* collective : {"bcast", "allreduce", "barrier", "allgather", "gather", "gatherv",
+                                 "exscan", "alltoall", "scatter"})
     conformance::force(collective, "shm");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  std::vector<char> data(16 << 20, 'x'), other(32, 'y');
-  for (int i = 0; i < 100; ++i) {  // right calls, many of them in the memory of the node
+  std::vector<char> data(16 << 20, 'x');
+  const int right = what == "allreduce" ? 1 : 100;
+  for (int i = 0; i < right; ++i) {  // many of them in the memory of the node
     const int one = 1;
     int sum = 0;
     CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Bcast(data.data(), 8, MPI_CHAR, i % 2, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
   }
-  int expected = MPI_ERR_OTHER, code = MPI_SUCCESS;
-  if (what == "roots") {
-    MPI_Bcast(data.data(), 8, MPI_CHAR, rank, MPI_COMM_WORLD);  // nobody waits for anybody
-    code = MPI_Allgather(data.data(), 8, MPI_CHAR, other.data(), 8, MPI_CHAR, MPI_COMM_WORLD);
-  } else if (what == "long-root") {
-    // The root waits for the other rank, which has found out and left.
-    expected = MPI_ERR_TRUNCATE;
-    const int bytes = rank == 0 ? static_cast<int>(data.size()) : 8;
-    code = MPI_Bcast(data.data(), bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
-    CHECK(class_of(code) == expected);
-  } else if (what == "collectives") {
-    code = rank == 0
-               ? MPI_Barrier(MPI_COMM_WORLD)
-               : MPI_Allgather(data.data(), 8, MPI_CHAR, other.data(), 8, MPI_CHAR, MPI_COMM_WORLD);
-  } else {
-    expected = MPI_ERR_TRUNCATE;
-    const int bytes = rank == 0 ? 8 : std::stoi(what);
-    code = MPI_Bcast(data.data(), bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
-  }
+  const auto [code, expected] = make_differing(what, rank, data);
   // Who only sends need not see it.
   if (rank == 1) {
-    CHECK(class_of(code) == expected);
+    CHECK(code == expected);
     CHECK(data == std::vector<char>(data.size(), 'x'));
   }
   int seen = 0;
-  MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 0, &seen, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
-  conformance::passed("ranks_disagree", 100, conformance::kAnyNumber);
+  if (rank < 2)
+    MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 0, &seen, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  conformance::passed("ranks_disagree", right, conformance::kAnyNumber);
   MPI_Finalize();
   return 0;
 }

@@ -8,19 +8,7 @@
 
 namespace {
 
-[[maybe_unused]] int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
-/// The call through MPI_ fails like the call through PMPI_.
-#define REFUSED(call)                         \
-  do {                                        \
-    const int native = class_of(PMPI_##call); \
-    CHECK(class_of(MPI_##call) == native);    \
-    CHECK(native != MPI_SUCCESS);             \
-  } while (false)
+using conformance::class_of;
 
 /// No more than it was told is written, though the root thinks of twice as many: the call is wrong,
 /// and what it returns is not said.
@@ -32,6 +20,45 @@ void longer_from_root(MPI_Comm comm) {
   if (!conformance::has_unisono() || conformance::size_of(comm) != 2) return;
   MPI_Bcast(data.data(), root ? 2 * kCount : kCount, MPI_INT, 0, comm);
   for (int i = kCount; !root && i < 2 * kCount; ++i) CHECK(data[static_cast<std::size_t>(i)] == 2);
+}
+
+/// Each rank sends its own block of what it receives.
+[[maybe_unused]] void own_block(MPI_Comm comm) {
+  std::vector<int> all(64);
+  int* const own = all.data() + conformance::rank_in(comm);
+  const std::vector<int> counts(8, 1), displs{0, 1, 2, 3, 4, 5, 6, 7};
+  REFUSED(Allgather(own, 1, MPI_INT, all.data(), 1, MPI_INT, comm));
+  REFUSED(Allgatherv(own, 1, MPI_INT, all.data(), counts.data(), displs.data(), MPI_INT, comm));
+}
+
+/// One buffer, and one array of counts, for both sides.
+[[maybe_unused]] void one_buffer_of_many_counts(MPI_Comm comm) {
+  std::vector<int> all(64);
+  const std::vector<int> counts(8, 1), displs{0, 1, 2, 3, 4, 5, 6, 7}, at(8, 0);
+  const std::vector<MPI_Datatype> types(8, MPI_INT);
+  int* const data = all.data();
+  const int *const n = counts.data(), *const d = displs.data(), *const b = at.data();
+  REFUSED(Alltoallv(data, n, d, MPI_INT, data, n, d, MPI_INT, comm));
+  REFUSED(Alltoallw(data, n, b, types.data(), data, n, b, types.data(), comm));
+}
+
+/// Two adjacent elements of one, and one with a gap; then they are committed.
+void not_committed(MPI_Comm comm) {
+  std::vector<int> data(64, 1), all(512);
+  std::array<MPI_Datatype, 2> types{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+  MPI_Type_contiguous(2, MPI_INT, types.data());
+  MPI_Type_vector(2, 1, 2, MPI_INT, &types[1]);
+  for (MPI_Datatype& type : types) {
+    REFUSED(Bcast(data.data(), 1, type, 0, comm));
+    REFUSED(Alltoall(data.data(), 1, type, all.data(), 1, type, comm));
+    MPI_Type_commit(&type);
+    std::vector<int> seen(4, conformance::rank_in(comm));
+    CHECK(MPI_Bcast(seen.data(), 1, type, 0, comm) == MPI_SUCCESS);
+    CHECK(seen[0] == 0);
+    CHECK(MPI_Alltoall(data.data(), 1, type, all.data(), 1, type, comm) == MPI_SUCCESS);
+    CHECK(all[0] == 1);
+    MPI_Type_free(&type);
+  }
 }
 
 /// Displacements among neighbours may be addresses: rank 0 sends from MPI_BOTTOM, which is null.
@@ -62,7 +89,8 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  for (const char* name : {"allreduce", "scan", "alltoall"}) conformance::force(name, "shm");
+  for (const char* name : {"allreduce", "scan", "alltoall", "alltoallv", "alltoallw"})
+    conformance::force(name, "shm");
   conformance::force("bcast", "shm_direct");  // others write into a rank's buffer
   std::vector<int> a(64, 1), b(64);
   const auto good = [&] {
@@ -85,8 +113,13 @@ int main(int argc, char** argv) {
   REFUSED(Allreduce(a.data(), a.data(), 1, MPI_INT, MPI_SUM, comm));
   REFUSED(Scan(a.data(), a.data(), 1, MPI_INT, MPI_SUM, comm));
   REFUSED(Alltoall(a.data(), 1, MPI_INT, a.data(), 1, MPI_INT, comm));
+  own_block(comm);
+  one_buffer_of_many_counts(comm);
+#else
+  REFUSED(Allreduce(a.data(), a.data(), 2, MPI_INT, MPI_SUM, comm));
 #endif
   good();
+  not_committed(comm);
   // Elements elsewhere: a null address is right.
   int here = conformance::rank_in(comm) == 0 ? 5 : 0;
   MPI_Aint address = 0;

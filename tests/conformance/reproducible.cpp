@@ -1,7 +1,7 @@
-// Sums of numbers that are not associative, of every reducing collective: rank 0 prints a number
-// that tells whether all ranks have the same bits as in another job. Every second round has a
-// communicator of its own, so that there are first calls, too. With a SEED every rank is late now
-// and then.
+// Sums of numbers that are not associative, of every reducing collective, and maxima among which
+// are NaN and zeros of either sign: rank 0 prints a number that tells whether all ranks have the
+// same bits as in another job. Every second round has a communicator of its own, so that there are
+// first calls, too. With a SEED every rank is late now and then.
 //
 //   mpiexec -n P reproducible ROUNDS [SEED]
 #include <mpi.h>
@@ -26,6 +26,16 @@ Numbers numbers(int rank, int count) {
   for (int i = 0; i < count; ++i) {
     const double x = std::sin(1.0 + 37.0 * rank + 0.71 * i);
     all[static_cast<std::size_t>(i)] = x * std::pow(10.0, (7 * rank + i) % 13);
+  }
+  return all;
+}
+
+/// Whose maximum depends on the order: NaN on some ranks, zeros of either sign elsewhere.
+Numbers hardly_ordered(int rank, int count) {
+  Numbers all(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const double other = i % 2 == 0 ? rank : (rank % 2 == 0 ? 0.0 : -0.0);
+    all[static_cast<std::size_t>(i)] = i % 2 == 0 && rank == 1 ? std::nan("") : other;
   }
   return all;
 }
@@ -92,6 +102,18 @@ int main(int argc, char** argv) {
             static_cast<unsigned long long>(sums[0]), static_cast<unsigned long long>(sums[1]),
             static_cast<unsigned long long>(sums[2]), static_cast<unsigned long long>(sums[3]),
             static_cast<unsigned long long>(sums[4]));
+    }
+    // So many short ones that the MPI library's own way would be compared.
+    for (const int count : {1, 2, 500}) {
+      const Numbers mine = hardly_ordered(rank, count);
+      Numbers out(mine.size()), seen;
+      for (int call = 0; call < 300; ++call) {
+        if (call % 10 == 0) latecomer.wait();
+        MPI_Allreduce(mine.data(), out.data(), count, MPI_DOUBLE, MPI_MAX, world);
+        seen.insert(seen.end(), out.begin(), out.end());
+      }
+      if (rank == 0)
+        std::printf("maxima of %d: %016llx\n", count, static_cast<unsigned long long>(bits(seen)));
     }
     if (world != MPI_COMM_WORLD) MPI_Comm_free(&world);
   }

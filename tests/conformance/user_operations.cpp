@@ -35,13 +35,28 @@ void join(void* in, void* inout, int* count, MPI_Datatype* type) {
   g_applied += *count;
 }
 
+/// An operation of MPICH's own, which is its collectives' alone to apply.
+void extension([[maybe_unused]] int size) {
+#ifdef MPIX_EQUAL
+  if (conformance::is_mpich_4_0()) return;  // it has none, whatever the header says
+  using unisono::Collective;
+  for (const auto& name : conformance::algorithms_of(Collective::allreduce, size, false)) {
+    conformance::force("allreduce", name);
+    const int mine[] = {conformance::rank_in(MPI_COMM_WORLD), 7};
+    int equal[] = {-1, -1};
+    for (int i = 0; i < 2; ++i)
+      MPI_Allreduce(&mine[i], &equal[i], 1, MPI_INT, MPIX_EQUAL, MPI_COMM_WORLD);
+    CHECK(equal[0] == (size == 1) && equal[1] == 1);
+  }
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using unisono::Collective;
   MPI_Init(&argc, &argv);
-  const int me = conformance::rank_in(MPI_COMM_WORLD);
-  const int size = conformance::size_of(MPI_COMM_WORLD);
+  const int me = conformance::rank_in(MPI_COMM_WORLD), size = conformance::size_of(MPI_COMM_WORLD);
   MPI_Datatype two;
   MPI_Type_contiguous(2, MPI_INT, &two);
   MPI_Type_create_resized(two, -8, 32, &g_type);
@@ -98,6 +113,7 @@ int main(int argc, char** argv) {
     }
     MPI_Op_free(&op);
   }
+  extension(size);
   long long applied = 0;
   MPI_Allreduce(&g_applied, &applied, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
   CHECK(size == 1 || applied > 0);

@@ -1,7 +1,8 @@
 // Wrong calls, one after the other, each on a communicator of its own after right calls of the same
 // collective. scripts/wrong_calls.py runs it natively and under Unisono, and compares.
 //
-//   mpiexec -n 2 wrong_calls RESULTS CELL...   writes lines "CELL OUTCOME" to RESULTS.<rank>
+//   mpiexec -n 2 wrong_calls RESULTS CELL...   writes lines "CELL OUTCOME" to RESULTS.<rank>, and
+//                                              "CELL own N": how many right calls Unisono ran
 //   wrong_calls list                           prints lines "CELL what"
 //
 // A call that does not return within kSeconds hangs; then, and after a crash, the job is over, and
@@ -188,7 +189,9 @@ MPI_Comm communicator_for(const Cell& cell) {
 void run(const Cell& cell, int rank, std::vector<char>& from, std::vector<char>& to) {
   const MPI_Comm comm = communicator_for(cell);
   const Invocation right = right_call(cell, comm, from.data(), to.data());
+  const unsigned long long own = conformance::own_calls();
   for (int i = 0; i < 3; ++i) CHECK(make(right, cell.form) == MPI_SUCCESS);
+  if (rank == 0) write_outcome(("own " + std::to_string(conformance::own_calls() - own)).c_str());
   // What a rank has room for.
   std::fill(to.begin(), to.end(), kUntouched);
   Invocation wrong = right;
@@ -240,8 +243,6 @@ int main(int argc, char** argv) {
     run(all.at(static_cast<std::size_t>(g_cell)), rank, from, to);
   }
   write_outcome("end");
-  unsigned long long own = conformance::own_calls();
-  if (rank == 0) std::printf("%llu collectives in Unisono\n", own);
   MPI_Finalize();
   return 0;
 }

@@ -63,7 +63,7 @@ std::string good_memory() {
   two.other = *parse_spec(Collective::allreduce, "shm");
   one.verdict = two.verdict = {1, {{{11e-6, 12e-6}, {5e-6, 5.1e-6}}}};
   one.when = two.when = kNow - 10;
-  return write_memory({kNow - 100, {1e-4, 1e-3}, some_machine(), {one, two}}, kHere);
+  return write_memory({kNow - 100, some_machine(), {one, two}}, kHere);
 }
 
 const char* const kGoodProfile =

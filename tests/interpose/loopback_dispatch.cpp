@@ -14,11 +14,13 @@
 #include "comm/making.h"
 #include "interpose/dispatch.h"
 #include "mpi/peers.h"
+#include "mpi/threads.h"
 #include "mpi/turns.h"
 
 namespace unisono {
 
 constinit std::atomic<CollectiveSet> g_candidates{0};
+constinit std::atomic<bool> g_session_threads{false};
 
 namespace {
 

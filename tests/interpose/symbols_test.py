@@ -267,12 +267,13 @@ class OwnNames(unittest.TestCase):
                 "-e",
                 script,
                 UNISONO_DISABLE=off,
+                **RING,
             )
+            said = done.stdout + done.stderr
             self.assertEqual(
-                (done.returncode, done.stdout.count("sum"), done.stdout.count("14")),
-                (0, 2, 2),
-                done.stdout + done.stderr,
+                (done.returncode, done.stdout.count("sum"), done.stdout.count("14")), (0, 2, 2), said
             )
+            self.assertEqual("unisono: allreduce of 4B on 2 ranks: ring" in said, off == "0", said)
 
 
 RING = {"UNISONO_ALLREDUCE": "ring", "UNISONO_LOG": "decision"}

@@ -112,28 +112,46 @@ inline Bytes contribution(const Call& call, int rank, std::size_t bytes) {
   return data;
 }
 
-/// The contributions of the ranks before `ranks`, left to right.
-inline Bytes reduced(const Call& call, int ranks, std::size_t bytes) {
-  Bytes result = contribution(call, 0, bytes);
-  for (int rank = 1; rank < ranks; ++rank) {
-    const Bytes next = contribution(call, rank, bytes);
-    for (std::size_t at = 0; at < bytes; at += kElementBytes) {
-      if (call.own_operation) {
-        Affine left, right;
-        std::memcpy(&left, &result[at], sizeof left);
-        std::memcpy(&right, &next[at], sizeof right);
-        left = then(left, right);
-        std::memcpy(&result[at], &left, sizeof left);
-      } else {
-        double left, right;
-        std::memcpy(&left, &result[at], sizeof left);
-        std::memcpy(&right, &next[at], sizeof right);
-        left += right;
-        std::memcpy(&result[at], &left, sizeof left);
-      }
+/// left (+) right.
+inline Bytes combined(const Call& call, Bytes left, const Bytes& right) {
+  for (std::size_t at = 0; at < left.size(); at += kElementBytes) {
+    if (call.own_operation) {
+      Affine first, second;
+      std::memcpy(&first, &left[at], sizeof first);
+      std::memcpy(&second, &right[at], sizeof second);
+      first = then(first, second);
+      std::memcpy(&left[at], &first, sizeof first);
+    } else {
+      double first, second;
+      std::memcpy(&first, &left[at], sizeof first);
+      std::memcpy(&second, &right[at], sizeof second);
+      first += second;
+      std::memcpy(&left[at], &first, sizeof first);
     }
   }
-  return result;
+  return left;
+}
+
+/// The contributions of the ranks before `ranks`: of scans left to right, of others in pairs until
+/// a power of two is left, then neighbours, level by level.
+inline Bytes reduced(const Call& call, int ranks, std::size_t bytes) {
+  const bool is_scan = call.what == What::scan || call.what == What::exscan;
+  const auto given = [&](int rank) { return contribution(call, rank, bytes); };
+  const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+  std::vector<Bytes> sums;
+  for (int rank = 0; rank < ranks; ++rank) {
+    sums.push_back(given(rank));
+    if (!is_scan && sums.size() <= static_cast<std::size_t>(ranks - power))
+      sums.back() = combined(call, sums.back(), given(++rank));
+  }
+  if (is_scan) {
+    for (std::size_t i = 1; i < sums.size(); ++i) sums[0] = combined(call, sums[0], sums[i]);
+    return sums[0];
+  }
+  for (; sums.size() > 1; sums.resize(sums.size() / 2))
+    for (std::size_t i = 0; i < sums.size() / 2; ++i)
+      sums[i] = combined(call, sums[2 * i], sums[2 * i + 1]);
+  return sums[0];
 }
 
 inline std::string text(const Call& call, const Team& team) {

@@ -105,7 +105,7 @@ TEST_P(LongMessages, OfMegabytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, LongMessages,
-                         testing::Combine(testing::Values(2, 3),
+                         testing::Combine(testing::Values(2, 3, 5),
                                           testing::Values(DirectFrom::kNever, 1)));
 
 /// More than a table in a cell has room for; with addresses, or without room for them.

@@ -19,6 +19,6 @@ def verdict(call: tuple[str, int, int, int], other: str, seconds: float, native:
 
 def memory(where: Mapping[str, Any], machine: Json | None, *verdicts: Json) -> Json:
     return {
-        **{"format": "unisono-memory", "version": 3, "where": where, "measured": 1_700_000_000},
+        **{"format": "unisono-memory", "version": 4, "where": where, "measured": 1_700_000_000},
         **{"machine": machine, "verdicts": list(verdicts)},
     }

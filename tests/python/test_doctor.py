@@ -1,6 +1,7 @@
 """The doctor: a problem is named with what to do, and the exit status tells."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from unisono import doctor
-from unisono.core import elf, places
+from unisono.core import elf, launch, places
 from unisono.doctor import Level
 
 
@@ -45,6 +46,91 @@ def test_unknown_variables_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [f.what.split()[0] for f in problems] == ["UNISONO_ALREDUCE", "UNISONO_BCAST=chain:segment=0:"]
     assert "UNISONO_ALLREDUCE" in problems[0].advice
     assert "segment (1 to 1G" in problems[1].what
+
+
+def test_only_names_that_are_near_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    advice = {
+        "UNISONO_FOO": "",
+        "UNISONO_COLOUR": "",
+        "UNISONO_LOGG": "UNISONO_LOG",
+        "UNISONO_WIAT": "UNISONO_WAIT",
+    }
+    for name in advice:
+        monkeypatch.setenv(name, "1")
+    said = {f.what.split()[0]: f.advice for f in doctor.check_environment() if f.level is Level.PROBLEM}
+    assert said == {
+        name: f"did you mean {near}?" if near else "unisono info lists all" for name, near in advice.items()
+    }
+
+
+WRONG = {
+    "UNISONO": "of",
+    "UNISONO_ONLINE": "never",
+    "UNISONO_REPRODUCIBLE": "yes",
+    "UNISONO_REPEATS": "2",
+    "UNISONO_LOG": "all",
+    "UNISONO_WAIT": "nap",
+    "UNISONO_PROGRESS": "threads",
+    "UNISONO_SHM": "64",
+    "UNISONO_SHM_RING": "8M",
+    "UNISONO_SHM_STORE": "temporal",
+    "UNISONO_SHM_PROBE": "1",
+    "UNISONO_SINGLE_COPY": "yes",
+    "UNISONO_DEVICE": "gpu",
+    "UNISONO_MCAST_GROUPS": "-1",
+    "UNISONO_MCAST_RATE": "0.5",
+    "UNISONO_MCAST_RELIABILITY": "both",
+    "UNISONO_MCAST_SILENCE": "1s",
+    "UNISONO_PLAN_CACHE": "much",
+}
+RIGHT = {
+    "UNISONO": "measure",
+    "UNISONO_ONLINE": "star:calls=4",
+    "UNISONO_REPRODUCIBLE": "1",
+    "UNISONO_REPEATS": "0",
+    "UNISONO_LOG": "",
+    "UNISONO_WAIT": "yield",
+    "UNISONO_PROGRESS": "calls",
+    "UNISONO_SHM": "64M",
+    "UNISONO_SHM_RING": "512 KiB",
+    "UNISONO_SHM_STORE": "plain",
+    "UNISONO_SHM_PROBE": "0",
+    "UNISONO_SINGLE_COPY": "0",
+    "UNISONO_DEVICE": "host",
+    "UNISONO_MCAST_GROUPS": "0",
+    "UNISONO_MCAST_RATE": "1e3",
+    "UNISONO_MCAST_RELIABILITY": "ack",
+    "UNISONO_MCAST_SILENCE": ".5",
+    "UNISONO_PLAN_CACHE": "0",
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("values", [WRONG, RIGHT])
+def test_values_are_wrong_where_a_job_says_so(
+    values: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    wrong = [f.what for f in doctor.check_environment() if f.level is Level.PROBLEM]
+    mpi = places.mpi_from_wheel("mpich")
+    assert mpi is not None
+    program = [sys.executable, "-P", "-c", "from mpi4py import MPI"]
+    environment = os.environ | mpi.environment() | {"MPI4PY_LIBMPI": str(mpi.library)}
+    line = launch.command_line(mpi, 2, program)
+    done = subprocess.run(line, check=True, capture_output=True, text=True, env=environment)
+    said = re.findall(r"^unisono: (UNISONO\w*=\S*): .*valid|^unisono: (UNISONO_MCAST\w*=\S*): no number",
+                      done.stderr, re.MULTILINE)  # fmt: skip
+    assert sorted(line.partition(":")[0] for line in wrong) == sorted(a or b for a, b in said), done.stderr
+    assert len(wrong) == (len(WRONG) if values is WRONG else 0)
+
+
+def test_what_our_own_module_sets_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in (places.REPOSITORY / "packaging").glob("module*.in"):
+        for name in re.findall(r"setenv\W+(\w+)", file.read_text()):
+            monkeypatch.setenv(name, "/opt/unisono")
+    assert "UNISONO_ROOT" in os.environ
+    assert [f.what for f in doctor.check_environment() if f.level is Level.PROBLEM] == []
 
 
 @pytest.mark.mpi

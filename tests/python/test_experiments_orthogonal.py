@@ -244,8 +244,10 @@ def test_applications_in_the_simulator(folders: Path) -> None:
 
 
 def test_what_the_groups_cost_is_read_from_the_log() -> None:
-    log = "unisono: bcast of 8B (forced)\nunisono: 2 sub-communicators of 16 ranks made in 3.500000 ms\n"
-    assert grid_cost.times_made(log) == [3.5]
+    made = "unisono: {} of 16 ranks made in 3.500000 ms\n"
+    for groups in ("1 sub-communicator", "2 sub-communicators"):
+        log = "unisono: bcast of 8B (forced)\n" + made.format(groups)
+        assert grid_cost.times_made(log) == [3.5]
     call = grid_cost.Call("bcast", 1024, native_us=700.0, grid_us=350.0, made_ms=(3.0, 3.5, 6.0))
     assert call.calls == pytest.approx(5)
     assert call.pays_after == pytest.approx(10)

@@ -67,6 +67,23 @@ def test_what_differs_natively_may_differ_as_much() -> None:
     assert verdict(native, [ran("1.3")]).kind == Kind.DIFFERENT
 
 
+def test_another_order_of_sums_natively_says_how_near_is_near() -> None:
+    native, ours = [ran("1.0")] * 3, [ran("1.0000003")] * 2
+
+    def kind(*orders: Ran) -> Kind:
+        return judge([ENERGY], native, ours, orders).kind
+
+    assert kind(ran("1.0"), ran("1.0000002")) == Kind.ORDER
+    assert kind(ran("1.0"), ran("1.0000001")) == Kind.NEAR  # three times as far
+    assert kind(ran("1.0")) == Kind.NEAR
+    assert kind(ran("1.0000002", problem="exit status 1")) == Kind.NEAR  # what failed shows nothing
+    assert kind(ran("0.9")) == Kind.ORDER  # further than what passes for near
+    assert kind(ran("1.0", "1.0")) == Kind.NEAR  # another number of values says nothing of how far
+    varying = judge([ENERGY], native, [ran("1.0"), ran("1.0000001")], [ran("0.9")])
+    assert varying.kind == Kind.NEAR and varying.varies  # no order, but a different one in each run
+    assert judge([ENERGY], native, [ran("1.1")], [ran("1.1")]).kind == Kind.DIFFERENT
+
+
 @pytest.mark.parametrize("wrong", ["1.1", "nan", "inf", "none", "********"])
 def test_different(wrong: str) -> None:
     assert verdict([ran("1.0")] * 3, [ran("1.0"), ran(wrong)]).kind == Kind.DIFFERENT
@@ -91,7 +108,8 @@ def test_a_quantity_that_some_native_runs_do_not_print() -> None:
 
 def test_errors_that_are_zero() -> None:
     of = Quantity("energy", "", tolerance=1e-6, zero=1e-9)
-    assert verdict([ran("1e-16")], [ran("3e-15")], of).kind == Kind.NEAR
+    near = verdict([ran("1e-16")], [ran("3e-15")], of)
+    assert near.kind == Kind.NEAR and harmless.told(near).endswith("energy where numbers count as zero")
     assert verdict([ran("1e-16")], [ran("1e-5")], of).kind == Kind.DIFFERENT
 
 
@@ -122,6 +140,15 @@ def test_equal_results_without_a_call_of_ours_are_no_pass() -> None:
     assert verdict([ran("1.0")], [few]).kind == Kind.IDLE
 
 
+def test_few_calls_hide_no_difference() -> None:
+    found = verdict([ran("1.0")] * 2, [ran("1.0000001", own=0), ran("1.0", own=0)])
+    assert found.kind == Kind.NEAR and found.varies
+    told = harmless.told(found)
+    assert told.startswith("near, ") and told.endswith("energy by 1e-07, and differs from run to run")
+    assert not verdict([ran("1.0")] * 2, [ran("1.0000001")] * 2).varies
+    assert not verdict([ran("1.0"), ran("1.1")], [ran("1.0"), ran("1.05")]).varies
+
+
 def test_a_wide_tolerance_is_one() -> None:
     """Of residuals only the order of magnitude is compared."""
     of = Quantity("energy", "", tolerance=1.0)
@@ -130,7 +157,7 @@ def test_a_wide_tolerance_is_one() -> None:
 
 
 def test_cells_survive_their_file() -> None:
-    cell = Cell("p", "mpich", 2, (ran("1.0"),), (ran("1.0"),))
+    cell = Cell("p", "mpich", 2, (ran("1.0"),), (ran("1.0"),), orders=(ran("1.1"),))
     assert Cell.from_data(json.loads(json.dumps(cell.as_data()))) == cell
 
 

@@ -1,6 +1,7 @@
 """`unisono explain --here`: which rule decides. The order is the library's own; these are its ends."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -42,18 +43,20 @@ def test_between_hosts_a_safe_arm_runs_and_is_checked_unless_its_order_is_the_on
 
 
 ARMS = Path(__file__).parents[2] / "docs/reference/online.md"
-ROW = re.compile(r"\| ((?:`\w+`(?:, )?)+) \| `(\w+)` \| (?:(\d+) KiB)?(?: and )?(?:(\d+) KiB a host)? \|")
+ROW = re.compile(r"\| ((?:`\w+`(?:, )?)+) \| `(\w+)`([^|]*) \| (\d+) KiB(?: and (\d+) KiB a round)? \|")
+ON_MANY = re.compile(r"on (\d+) hosts and more[^`]*`(\w+)`")
 
 
-@pytest.mark.parametrize("hosts", [3, 10])
+@pytest.mark.parametrize("hosts", [3, 11, 12, 24])
 def test_the_arms_are_those_of_the_page(hosts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNISONO_ONLINE", "off")
     found: dict[str, tuple[str, int]] = {}
-    for names, arm, least, each in ROW.findall(ARMS.read_text()):
-        found |= {
-            name: (arm, 1024 * (int(least or 0) + hosts * int(each or 0)))
-            for name in names[1:-1].split("`, `")
-        }
+    for names, on_few, on_many, least, each in ROW.findall(ARMS.read_text()):
+        arm, rounds = on_few, hosts - 2
+        if (trees := ON_MANY.search(on_many)) and hosts >= int(trees[1]):
+            arm, rounds = trees[2], 1 + 2 * math.ceil(math.log2(hosts))
+        bytes_ = 1024 * (int(least) + rounds * int(each or 0))
+        found |= dict.fromkeys(names[1:-1].split("`, `"), (arm, bytes_))
     assert len(found) >= 8
     for name in catalogue.collectives():
         arm, least = found.get(name, (NATIVE, 0))
@@ -97,6 +100,26 @@ def test_a_forced_algorithm_that_does_not_exist(monkeypatch: pytest.MonkeyPatch)
     assert "no algorithm 'rign'" in told["complaints"][0]
 
 
+def test_an_order_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_REPRODUCIBLE", "run")
+    told = json.loads(catalogue.ask("decide", "--collective", "allreduce", "--flavour", "mpich"))
+    assert told["complaints"] == ["UNISONO_REPRODUCIBLE=run: valid are off, runs and placement; runs holds"]
+
+
+def test_a_sum_of_one_order_and_a_table_without_predictions(unisono: Run) -> None:
+    done = unisono("explain", "--here", "--mpi", "openmpi", "-n", "4", "allreduce", "64K")
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "keep one order of their terms" in words
+    assert "predicted" not in words, "on one node nothing is"
+
+
+def test_a_mode_that_does_not_exist(unisono: Run) -> None:
+    done = unisono("explain", "--here", "--mpi", "openmpi", "-n", "4", "bcast", "64K", UNISONO="of")
+    assert done.returncode == 0, done.stderr
+    assert "UNISONO=of: valid are auto, measure, fixed and off; auto holds" in " ".join(done.stdout.split())
+
+
 def test_a_profile_decides_where_it_holds(tmp_path: Path, unisono: Run) -> None:
     mpi = places.find_mpi("openmpi")
     library = running.library_line(mpi)
@@ -113,6 +136,23 @@ def test_a_profile_decides_where_it_holds(tmp_path: Path, unisono: Run) -> None:
     assert "To change it: unset UNISONO_PROFILE." in words
     elsewhere = unisono(*asked, "8", UNISONO_PROFILE=str(path))
     assert "native, decides native" in " ".join(elsewhere.stdout.split()), "the profile has no such size"
+
+
+@pytest.mark.parametrize(
+    ("asked", "online", "said", "change"),
+    [
+        (("bcast", "64K"), "auto", "times the MPI library's own beside", "UNISONO_BCAST=native, or any"),
+        (("alltoall", "64K"), "auto", "times a safe algorithm beside", "UNISONO_ALLTOALL=ALGORITHM"),
+        (("bcast", "64K"), "star", "try all algorithms in turn", "UNISONO_ONLINE=off"),
+    ],
+)
+def test_what_is_timed_beside_it_and_what_would_change_it(
+    unisono: Run, asked: tuple[str, ...], online: str, said: str, change: str
+) -> None:
+    line = ("explain", "--here", "--mpi", "openmpi", "-n", "8", "--hosts", "8", *asked)
+    words = " ".join(unisono(*line, UNISONO_ONLINE=online).stdout.split())
+    assert said in words
+    assert f"To change it: {change}" in words
 
 
 def test_what_a_job_said(tmp_path: Path, unisono: Run) -> None:

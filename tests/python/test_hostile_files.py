@@ -1,9 +1,11 @@
 """Files that no command expects: each command ends with one line, and waits for nothing."""
 
 import os
+import signal
 import socket
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,25 @@ def test_an_interruption_leaves_no_part(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt):
         files.write_text("{}", tmp_path / "a.json")
     assert not list(tmp_path.iterdir())
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from unisono.core import files
+os.fchmod = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+files.write_text("{}", pathlib.Path(sys.argv[1]))
+"""
+
+
+def test_a_kill_leaves_no_part(tmp_path: Path) -> None:
+    if files.nameless_file(tmp_path) is None:
+        pytest.skip("this file system has no files without a name")
+    kept = tmp_path / "a.json"
+    kept.write_text("[]")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(kept)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == [kept]
+    assert kept.read_text() == "[]"
 
 
 def test_modules_in_the_current_folder_do_not_run(unisono: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 # Libraries, and commands of ours.
 HEAVY = (
@@ -44,3 +45,18 @@ print(*(name for name in {OTHERS} if name in sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["", " ".join(OTHERS)]
+
+
+def test_a_report_without_a_page_loads_no_charts(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from unisono import cli
+sys.argv = ["unisono", "report", {str(tmp_path)!r}]
+try:
+    cli.main()
+finally:
+    print(*(name for name in ("numpy", "matplotlib") if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout.split() == ["numpy"], "the trace was not looked for"

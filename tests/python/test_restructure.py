@@ -292,6 +292,7 @@ WRONG = [
     (["program.c", "--", "-x", "c++"], "restructure reads C, and this is C++"),
     (["latin.c"], "latin.c:2: is not UTF-8: iconv"),
     (["deep.c"], "deep.c:1: an expression or statement is too deep for this tool"),
+    (["brackets.c"], "brackets.c: libclang cannot read it: brackets or operators are nested too deep for it"),
     (["broken.c"], "broken.c:1: expected identifier or '('"),
     (["program.c", "--in-place", "-o", "x.c"], "-o and --in-place: one of them says"),
     (["program.c", "-o", "none/x.c"], "x.c: cannot be written"),
@@ -306,6 +307,7 @@ def test_what_a_user_can_do_wrong_is_one_line(
     (tmp_path / "program.c").write_text((FOLDER / "accepted" / "figure_1.c").read_text())
     (tmp_path / "latin.c").write_bytes(b"/*\n \xe9 */\n")
     (tmp_path / "deep.c").write_text("int n = " + "+".join(["1"] * 3000) + ";\n")
+    (tmp_path / "brackets.c").write_text("[" * 100_000)
     (tmp_path / "broken.c").write_text("#include <mpi.h>\nint main(void) {\n".replace("#include", "{ #", 1))
     placed = [str(tmp_path / a) if a.endswith((".c", ".cpp")) else a for a in arguments]
     if "--mpicc" not in placed:

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
+#include <set>
+#include <string>
+
 #include "algorithms/composition.h"
 
 namespace unisono {
@@ -70,6 +74,21 @@ TEST(SafeArms, SegmentsGrowWithTheCallAndShrinkWithTheHosts) {
   };
   EXPECT_LT(segment(9, 1 << 18), segment(9, 1 << 22));
   EXPECT_GT(segment(5, 1 << 20), segment(24, 1 << 20));
+}
+
+// A program may let its ranks round in different directions.
+TEST(SafeArms, AreTheSameHoweverARankRounds) {
+  const int before = std::fegetround();
+  for (const int hosts : {3, 4, 6, 9, 10, 18})
+    for (Count bytes = 128 << 10; bytes <= 8 << 20; bytes *= 2) {
+      std::set<std::string> arms;
+      for (const int direction : {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO}) {
+        std::fesetround(direction);
+        arms.insert(text(safe_arm(call_on(Collective::bcast, hosts, bytes))->spec));
+      }
+      std::fesetround(before);
+      EXPECT_EQ(arms.size(), 1U) << hosts << " hosts, " << bytes << " bytes";
+    }
 }
 
 }  // namespace

@@ -119,7 +119,8 @@ TEST(Selector, SumsOnANodeHaveTheOrderOfTheKernelsInAllRuns) {
       EXPECT_TRUE(runs.covers(facts));
       const Choice choice = runs.choose(facts);
       ASSERT_NE(choice.algorithm, nullptr) << name(collective);
-      EXPECT_EQ(choice.algorithm->combining.order, Order::left);
+      const bool is_scan = collective == Collective::scan || collective == Collective::exscan;
+      EXPECT_EQ(choice.algorithm->combining.order, is_scan ? Order::left : Order::folded);
       EXPECT_EQ(choice.algorithm->combining.depends_on, 0U);
       EXPECT_TRUE(choice.keeps_order);
       const bool is_remembered = collective == Collective::scan && bytes <= 1 << 20;
@@ -296,10 +297,11 @@ TEST(Selector, ARowOfTheOtherWayMayEndWithinAClass) {
   Selector shared("openmpi", Place::oversubscribed);
   shared.leave_online({0, kAmongAll, true});
   const auto call = [](Count bytes) { return Facts{Collective::gather, 4, bytes, true, 1, true}; };
-  EXPECT_NE(shared.choose(call(8)).algorithm, nullptr);
-  EXPECT_EQ(shared.choose(call(9)).algorithm, nullptr) << "the row ends at 8 bytes";
-  EXPECT_TRUE(shared.is_online(call(8)));
-  EXPECT_TRUE(shared.is_online(call(9)));
+  constexpr Count kLast = 4 << 20;
+  EXPECT_NE(shared.choose(call(kLast)).algorithm, nullptr);
+  EXPECT_EQ(shared.choose(call(kLast + 1)).algorithm, nullptr) << "the row ends at 4 MiB";
+  EXPECT_TRUE(shared.is_online(call(kLast)));
+  EXPECT_TRUE(shared.is_online(call(kLast + 1)));
 }
 
 TEST(Selector, WithinANodeOfSeveralOnlyKernelsAreLeftOnline) {
@@ -310,6 +312,22 @@ TEST(Selector, WithinANodeOfSeveralOnlyKernelsAreLeftOnline) {
   EXPECT_FALSE(selector.reach(Collective::bcast, 16, 1).holds(1 << 20));
   selector.leave_online({kAmongAll, kAmongAll, true});
   EXPECT_TRUE(selector.is_online(within));
+}
+
+// Where ranks share cores and the MPI library's own lets them run ahead.
+TEST(Selector, ShortOneWayCallsOfOpenMpiBeginNatively) {
+  const auto begins = [](const char* flavour, Place place, Collective collective, Count bytes) {
+    return Selector(flavour, place)
+               .choose({.collective = collective, .size = 4, .bytes = bytes, .shared = true})
+               .algorithm != nullptr;
+  };
+  for (const Collective one_way : {Collective::bcast, Collective::scan, Collective::gather}) {
+    EXPECT_FALSE(begins("openmpi", Place::oversubscribed, one_way, 8));
+    EXPECT_TRUE(begins("mpich", Place::oversubscribed, one_way, 8));
+  }
+  EXPECT_TRUE(begins("openmpi", Place::oversubscribed, Collective::bcast, 128));
+  EXPECT_TRUE(begins("openmpi", Place::oversubscribed, Collective::allreduce, 8));
+  EXPECT_TRUE(begins("openmpi", Place::oversubscribed, Collective::scatterv, 0));
 }
 
 }  // namespace

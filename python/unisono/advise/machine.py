@@ -16,7 +16,7 @@ CHEAP_SWITCH = {"buffer_bytes": 65536.0, "window_bytes": 32768.0, "timeout_s": 0
 LONGEST = 1 << 24  # bytes: of the messages that MPI_Finalize times
 TOLD = 2.0  # times: so much longer a message takes that says what its bytes cost
 ALIKE = 3.0  # times: further away the network of a memory is another one
-# What the costs of messages may be wrong by, times: of a file; of a probe of milliseconds in MPI_Init; of
+# What the costs of messages may be wrong by, times: of a file; of a probe of 60 ms in MPI_Init; of
 # single messages in MPI_Finalize, which say nothing of all ranks sending at once.
 FILE_ERROR, MEMORY_ERROR, TRACE_ERROR = 1.1, 1.25, 1.5
 

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar, overload
 
 import msgspec
 
@@ -44,14 +44,44 @@ def write_bytes(data: bytes, path: Path) -> None:
 def replace(data: bytes, path: Path) -> None:
     """Who may read the file before may read it afterwards, and nobody else."""
     following = beside(path)
+
+    def put(file: BinaryIO) -> None:
+        if path.exists():
+            os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode) & 0o777)
+        file.write(data)
+        file.flush()
+
     try:
-        with following.open("xb") as file:
-            if path.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode) & 0o777)
-            file.write(data)
+        named = False
+        if nameless := nameless_file(path.parent):
+            with nameless:
+                put(nameless)
+                named = is_named(nameless, following)
+        if not named:
+            with following.open("xb") as file:
+                put(file)
         following.replace(path)
     finally:
         following.unlink(missing_ok=True)  # where it was not finished
+
+
+def nameless_file(folder: Path) -> BinaryIO | None:
+    """A new file that ends with its process until it has a name: a kill leaves nothing of it. None where the
+    system has no such files; what else is wrong with the folder shows when a file is made there."""
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), "wb")
+    except OSError:
+        return None
+
+
+def is_named(nameless: BinaryIO, path: Path) -> bool:
+    """Gives it this name, where the system can: it needs /proc."""
+    try:
+        # With a descriptor, which is not used, os.link() follows the link.
+        os.link(f"/proc/self/fd/{nameless.fileno()}", path, src_dir_fd=nameless.fileno())
+    except OSError:
+        return False
+    return True
 
 
 def make_own_folder(folder: Path, mark: str) -> None:

@@ -12,7 +12,7 @@ from unisono.core.errors import SetupError, UnisonoError
 from unisono.core.files import decoded, read_bytes
 
 FORMAT = "unisono-memory"
-VERSION = 3  # jobs ignore files of others, and replace them
+VERSION = 4  # jobs ignore files of others, and replace them
 MOST_BYTES = 1 << 20
 FORGET = "unisono platform forget removes it"
 DAY = 86400.0

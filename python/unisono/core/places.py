@@ -12,7 +12,7 @@ from unisono.core.errors import SetupError
 from unisono.core.files import is_folder_of
 
 # Of the environment, what says where to look and changes no result; and what unisono-bench reads.
-WHERE = {"UNISONO_BUILD", "UNISONO_LAB"}
+WHERE = {"UNISONO_BUILD", "UNISONO_LAB", "UNISONO_ROOT"}  # the last is set by module files
 OF_BENCH = {"UNISONO_BENCH_DRAIN"}
 
 

@@ -141,8 +141,8 @@ def show(
         known = [(path.name, document["machine"]) for path, document in remembered]
     if not known:
         raise RunError(
-            "no network was measured yet: jobs on several nodes do that; or name a file by --machine "
-            "(unisono-calibrate, then unisono-model fit)"
+            "no network was measured yet: unisono platform measure does that on several hosts; or name a "
+            "file by --machine (unisono-calibrate, then unisono-model fit)"
         )
     for title, document in known:
         show_machine(title, document, console)

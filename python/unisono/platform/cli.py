@@ -14,6 +14,7 @@ from unisono.core.console import output, table
 from unisono.core.errors import RunError, UnisonoError
 from unisono.core.memory import Learned
 from unisono.core.options import group
+from unisono.core.words import number
 from unisono.platform import measure as platform_measure
 from unisono.testbeds import beds, library, where
 
@@ -22,7 +23,7 @@ app = group("Look at what jobs have found out about hosts and networks here, mea
 
 def network_text(document: dict[str, Any]) -> str:
     if not document["machine"]:
-        return "the network will be measured by the next job"
+        return "what messages cost between the hosts was not measured: unisono platform measure does that"
     piece = document["machine"]["levels"]["between_nodes"]["one_way"][0]
     age = max(0.0, time.time() - document["measured"]) / memory.DAY
     rate = 8e-6 / piece["beta_s_per_byte"]
@@ -30,7 +31,7 @@ def network_text(document: dict[str, Any]) -> str:
 
 
 def microseconds(seconds: float) -> str:
-    return f"{seconds * 1e6:.3g}"
+    return number(seconds * 1e6)
 
 
 def show_learned(learned: list[Learned], console: Console) -> None:
@@ -156,7 +157,7 @@ def forget(
         str | None, typer.Argument(metavar="FILE", help="Only this one, as show names it.")
     ] = None,
 ) -> None:
-    """Remove what jobs have found out: the next ones measure anew. Files of other names stay."""
+    """Remove what jobs have found out: the next ones begin anew. Files of other names stay."""
     chosen = [path.name for path in memory.files() if file is None or Path(file).name == path.name]
     if file is not None and not chosen:
         raise UnisonoError(f"{file}: nothing of this name that Unisono wrote is in {memory.folder()}")

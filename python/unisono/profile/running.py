@@ -16,8 +16,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from unisono.core import catalogue, cost_model, files, machine, memory, places
-from unisono.core.catalogue import format_size
+from unisono.core import catalogue, cost_model, files, machine, memory, places, settings
+from unisono.core.catalogue import NATIVE, format_size
 from unisono.core.console import table
 from unisono.core.errors import UnisonoError
 from unisono.core.memory import Learned
@@ -114,6 +114,9 @@ def decide(asked: Asked, mpi: places.Mpi, library: str, known: Learned | None) -
     line += ["--network-rate", repr(network_rate(asked, mpi.flavour))]
     line += ["--remembered", known.choice] if known else []
     found: Json = files.decoded(catalogue.ask(*line))
+    mode = os.environ.get("UNISONO", "auto")
+    if wrong := settings.wrong_value("UNISONO", mode):
+        found["complaints"].insert(0, f"UNISONO={mode}: {wrong}; auto holds")
     return found
 
 
@@ -148,12 +151,13 @@ def explain_here(asked: Asked, mpi_name: str | None, console: Console) -> Json:
     console.print(Text(library, style="dim"))
     for complaint in told["complaints"]:
         console.print(Text(complaint, style="yellow"))
-    made = table("rule", "algorithm", "predicted us", left=2)
+    made = table("rule", "algorithm", *(["predicted us"] if times else []), left=2)
     for number_of, rule in enumerate(rules):
         word = f"{rule['rule']}, decides" if number_of == 0 else rule["rule"]
         seconds = times.get(rule["algorithm"])
         shown = "" if seconds is None else number(1e6 * seconds)
-        made.add_row(Text(word, style="" if number_of else "bold"), choice_text(rule["algorithm"]), shown)
+        cells = [Text(word, style="" if number_of else "bold"), choice_text(rule["algorithm"])]
+        made.add_row(*cells, *([shown] if times else []))
     console.print(made)
     for line in sentences(asked, rules[0], known):
         console.print(line)
@@ -164,15 +168,31 @@ def explain_here(asked: Asked, mpi_name: str | None, console: Console) -> Json:
 def sentences(asked: Asked, first: Json, known: Learned | None) -> Iterator[str]:
     if first.get("unmet"):
         yield f"{first['unmet']} {first['why']}: the MPI library's own runs."
+    if first["rule"] == "reproducible":
+        yield "Sums of floating-point numbers keep one order of their terms, so that nothing is compared."
     if first["rule"] == "online":
         if known:
             yield f"The job begins with what is remembered, {known.choice}: {known.why()}."
+        elif tries_all():
+            yield "The job's own calls try all algorithms in turn, as STAR-MPI does."
         elif asked.hosts > 1:
-            yield "It runs from the first call on; a long program times the MPI library's own beside it."
+            other = "a safe algorithm" if first["algorithm"] == NATIVE else "the MPI library's own"
+            yield f"It runs from the first call on; a long program times {other} beside it."
         else:
             yield "Nothing is remembered of such calls: the job's own calls find out what is fastest."
     variable = f"UNISONO_{asked.collective.upper()}"
-    yield f"To change it: {TO_CHANGE[first['rule']].format(variable=variable)}."
+    yield f"To change it: {TO_CHANGE[ruling(asked, first)].format(variable=variable)}."
+
+
+def tries_all() -> bool:
+    return os.environ.get("UNISONO_ONLINE", "").startswith("star")
+
+
+def ruling(asked: Asked, first: Json) -> str:
+    """The rule that would have to change. A check between hosts begins with what would run without it."""
+    if first["rule"] != "online" or asked.hosts == 1 or tries_all():
+        return str(first["rule"])
+    return "native" if first["algorithm"] == NATIVE else "safe"
 
 
 def explain_log(path: Path, console: Console) -> list[Json]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from unisono.restructure.tree import (
 
 NO_C = {".cc", ".cpp", ".cxx", ".c++", ".C", ".hpp"}
 DEEPEST = 1000
+SECONDS = 60  # of the processor, for libclang
 C_LIBRARY = {
     *(
         "assert",
@@ -118,8 +122,13 @@ def parse(path: Path, flags: Sequence[str], mpicc: str = "mpicc", text: str | No
     index = cindex()
     arguments = ["-x", "c", *headers_of_the_compiler(), *headers_of_mpi(mpicc), *without_openmp(flags)]
     options = index.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+
+    def read() -> Any:
+        return index.Index.create().parse(str(path), arguments, [(str(path), text)], options)
+
+    try_in_child(path, read)
     try:
-        parsed = index.Index.create().parse(str(path), arguments, [(str(path), text)], options)
+        parsed = read()
     except index.TranslationUnitLoadError:
         raise UnisonoError(f"{path}: libclang cannot read it with these flags: {' '.join(flags)}") from None
     for found in parsed.diagnostics:
@@ -134,6 +143,27 @@ def parse(path: Path, flags: Sequence[str], mpicc: str = "mpicc", text: str | No
     unit = Reader(index, parsed, str(path), text).unit()
     unit.strict_aliasing = "-fno-strict-aliasing" not in flags and "may_alias" not in text
     return unit
+
+
+def try_in_child(path: Path, read: Callable[[], object]) -> None:
+    """libclang's parser is recursive, and ends its process where the stack does."""
+    child = os.fork()
+    if child == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            read()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        ended = signal.Signals(os.WTERMSIG(status))
+        why = {
+            signal.SIGSEGV: "brackets or operators are nested too deep for it",
+            signal.SIGXCPU: f"it takes more than {SECONDS} s",
+        }
+        raise UnisonoError(f"{path}: libclang cannot read it: {why.get(ended, f'it ends by {ended.name}')}")
 
 
 def of_the_c_library(header: str) -> bool:

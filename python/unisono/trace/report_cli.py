@@ -16,8 +16,8 @@ def report(
     top: Annotated[int, typer.Option(min=1, help="Call sites that are shown.")] = 10,
 ) -> None:
     """Say where the time in collectives goes: [bold]unisono report DIR --html report.html[/bold]"""
-    # NumPy takes a moment to load, and most commands do without.
-    from unisono.trace import document, html, terminal  # noqa: PLC0415
+    # NumPy takes a moment to load, and most commands do without; charts, which only a page has, take longer.
+    from unisono.trace import document, terminal  # noqa: PLC0415
     from unisono.trace.analysis import analyse  # noqa: PLC0415
     from unisono.trace.reader import read  # noqa: PLC0415
     from unisono.trace.summary import summarise  # noqa: PLC0415
@@ -27,5 +27,7 @@ def report(
     if json:
         documents.write(document.document_of(summary), json)
     if page:
+        from unisono.trace import html  # noqa: PLC0415
+
         html.write(summary, page, top)
         errors.print(f"wrote {page}", soft_wrap=True)

@@ -8,11 +8,19 @@
 #include "algorithms/algorithms.h"
 #include "patterns/partition.h"
 #include "patterns/phases.h"
+#include "patterns/window.h"
 
 namespace unisono::bcast {
 
 void two_tree(Builder& b) {
   two_tree_bcast(b, {b.size(), b.args().root}, segments(b.output(), b.args()));
+}
+
+// The same with a message without content for each segment that has come: no more than `window`
+// segments out of a rank are under way, whoever is late.
+void two_tree_credits(Builder& b) {
+  two_tree_bcast(b, {b.size(), b.args().root}, segments(b.output(), b.args()),
+                 RoundWindow::Credits::yes);
 }
 
 }  // namespace unisono::bcast

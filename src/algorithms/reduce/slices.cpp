@@ -1,7 +1,7 @@
-// Slices: every rank adds up one slice of the vector, of all ranks, in rank order, and sends the
-// sum to the root. Two rounds of p - 1 messages, bytes 2 (p - 1) / p m at the root; T = 2 (p - 1)
+// Slices: every rank adds up one slice of the vector, of all ranks, in pairs, and sends the sum
+// to the root. Two rounds of p - 1 messages, bytes 2 (p - 1) / p m at the root; T = 2 (p - 1)
 // alpha + (p - 1) / p (2 beta + gamma) m: the work of the sum is shared by all ranks. Scratch: a
-// vector. Left to right whatever the size: the operation need not commute. Any p, any root. Source:
+// vector. In one order whatever the size: the operation need not commute. Any p, any root. Source:
 // data partitioning (Bayatpour et al. 2017, DPML).
 #include "algorithms/algorithms.h"
 #include "patterns/phases.h"

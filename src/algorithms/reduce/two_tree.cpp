@@ -14,14 +14,16 @@
 
 namespace unisono::reduce {
 
-void two_tree(Builder& b) {
+namespace {
+
+void reduce_by_two_trees(Builder& b, RoundWindow::Credits credits) {
   const Args& args = b.args();
   const Rotation order{args.size, args.commutative ? args.root : 0};
   const int position = order.position(args.rank);
   const Slice own = b.input();
   const auto blocks = segments(own, args);
   const TwoTreeBroadcast plan(args.size, position, std::ssize(blocks));
-  RoundWindow rounds(b, args.params.window);
+  RoundWindow rounds(b, args.params.window, credits);
   const auto result = [&](std::size_t k) {
     return b.output().part(blocks[k].offset - own.offset, blocks[k].length);
   };
@@ -61,5 +63,14 @@ void two_tree(Builder& b) {
     for (std::size_t k = blocks.size(); k-- > 0;) b.recv(order.rank(0), result(k));
   if (args.size == 1) b.copy(own, b.output());
 }
+
+}  // namespace
+
+void two_tree(Builder& b) { reduce_by_two_trees(b, RoundWindow::Credits::no); }
+
+// The same with a message without content for each segment that has come: no more than `window`
+// segments out of a rank are under way, whoever is late. Commutative operations only: otherwise the
+// sum would take one more way.
+void two_tree_credits(Builder& b) { reduce_by_two_trees(b, RoundWindow::Credits::yes); }
 
 }  // namespace unisono::reduce

@@ -12,7 +12,7 @@ void read_all(Builder& b) {
   const int rank = b.rank();
   for (int other = rank + 1; other < b.size(); ++other) b.send(other, b.input());
   const int ranks = rank + (b.args().collective == Collective::exscan ? 0 : 1);
-  if (ranks > 0) b.copy(sum_of_received(b, b.input(), ranks), b.output());
+  if (ranks > 0) b.copy(sum_of_received_from_left(b, b.input(), ranks), b.output());
 }
 
 }  // namespace unisono::scan

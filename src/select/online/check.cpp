@@ -1,7 +1,6 @@
 #include "select/online/check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -18,7 +17,7 @@ double seconds_of(Nanoseconds time) {
 }  // namespace
 
 Check::Check(int leader, const std::optional<Verdict>& known, CheckSettings settings)
-    : settings_(settings), leader_(leader), idle_(settings.before) {
+    : settings_(settings), leader_(leader), idle_(settings.before), wager_(settings.clip) {
   if (!known) return;
   leader_ = known->winner;
   // What is safe needs no second look.
@@ -36,7 +35,7 @@ std::vector<Nanoseconds> Check::summary(std::span<const Nanoseconds> /*own*/,
   return {ends[kRun - 1], ends.back()};
 }
 
-void Check::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
+void Check::learn(std::span<const Nanoseconds> shared) {
   const double first = seconds_of(shared[0]);
   if (compares_) {
     const double second = seconds_of(shared[1] - shared[0]);
@@ -63,13 +62,10 @@ void Check::compared(double leader, double challenger) {
   // The first pair makes connections, and memory.
   if (!std::exchange(is_warm_, true)) return;
   ++pairs_;
-  const double slower =
-      std::clamp(std::log(challenger / leader) / settings_.clip, -1.0, 1.0) * settings_.bet;
-  for_leader_ *= 1 + slower;
-  for_challenger_ *= 1 - slower;
-  is_sure_ = std::max(for_leader_, for_challenger_) >= settings_.sure;
+  leader_ == 0 ? wager_.add(challenger, leader) : wager_.add(leader, challenger);
+  is_sure_ = wager_.evidence() >= settings_.sure;
   is_settled_ = is_sure_ || pairs_ == settings_.most_pairs;
-  if (is_sure_ && for_challenger_ > for_leader_) leader_ = this->challenger();
+  if (is_sure_) leader_ = wager_.faster();
 }
 
 double Check::at_stake() const { return is_warm_ ? worst_ : kRun * settings_.guess * least_; }

@@ -9,6 +9,7 @@
 
 #include "select/online/policy.h"
 #include "select/online/verdict.h"
+#include "select/online/wager.h"
 
 namespace unisono {
 
@@ -17,17 +18,13 @@ struct CheckSettings {
   double share = 0.01;  ///< of the time in calls so far: what checking may have lost
   double guess = 8;     ///< times as long as the leader's a challenger's call may take, unseen
   double clip = 0.7;    ///< logarithm of a ratio: no single pair of runs says more than "twice"
-  double bet = 0.5;     ///< of the wealth, on each pair
   double sure = 100;    ///< times the first wealth: wrong in one case of as many at most
   int most_pairs = 64;  ///< where these do not make it sure, the leader stays
 };
 
 /// Two ways, native is 0. What leads is compared with the other one in pairs of runs, each timed
 /// from its first call's begin to its last one's end on the slowest rank, with what the program
-/// does in between. Who is faster is found by betting on each pair's logarithm (Waudby-Smith,
-/// Ramdas, Estimating means of bounded random variables by betting, 2024): as long as neither way
-/// is faster, the wealth of a bet is a supermartingale, so that it may be looked at after each
-/// pair.
+/// does in between. Bets on the pairs (wager.h) say who is faster.
 class Check final : public Policy {
  public:
   /// `leader`: what stands first. `known`: what an earlier job was sure of; then its winner does.
@@ -40,7 +37,7 @@ class Check final : public Policy {
   int idle() const override { return idle_; }
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;
-  void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  void learn(std::span<const Nanoseconds> shared) override;
   double lost_seconds() const override { return lost_; }
   double lost() const override { return seconds_[0] > 0 ? lost_ / seconds_[0] : 0; }
   int reopened() const override { return 0; }
@@ -67,8 +64,8 @@ class Check final : public Policy {
   double spent_ = 0, lost_ = 0, worst_ = 0;  ///< seconds
   /// Seconds of a call of the leader in its fastest run: those that nobody timed count as that.
   double least_ = std::numeric_limits<double>::infinity();
-  double seconds_[2] = {0, 0};                  ///< of a call of either way, as last timed
-  double for_leader_ = 1, for_challenger_ = 1;  ///< wealth of the two bets
+  double seconds_[2] = {0, 0};  ///< of a call of either way, as last timed
+  Wager wager_;
 };
 
 }  // namespace unisono

@@ -5,29 +5,15 @@
 #include <cstdio>
 #include <numeric>
 
-#include "select/online/paired_ratio.h"
-
 namespace unisono {
 
 namespace {
 
-// A run is long enough for the clock, for what the call before it left behind, and for one that is
-// interrupted not to be all of it; where ranks share cores, for several turns of all of them: 4
-// ranks of Open MPI on 2 cores make an alltoall of 8 B in 4 us for 0.3 ms, and in 36 us on and on.
-constexpr double kRun = 200e-6, kRunOfTurns = 1.5e-3;  // seconds
-// Before it has taken so many runs a kind is not worth asking: where the other way is hopeless,
-// asking costs a tenth of that.
-constexpr double kWorthAsking = 10;
-constexpr int kLongestRun = 512;  // calls
-constexpr int kMostIdle = 8192;
-constexpr int kFirstRun = 2;
-constexpr double kHopeless = 4;  // times as slow
-// To watch a call takes some 0.1 us, so that finding out costs shorter ones more than it can win.
-constexpr double kShort = 1e-6;  // seconds
-constexpr double kSurely = 3,
-                 kProbably = 2;  // standard errors; the former is asked after each block
-constexpr double kAlike = 0.05;  // logarithm: nothing to be won
-constexpr std::size_t kFewBlocks = 2, kLeastBlocks = 4, kManyBlocks = 8;
+constexpr int kFirstRun = 2, kLongestRun = 512;  // calls
+constexpr int kMostIdle = 8192;                  // calls; then the leader is timed again
+// After fewer blocks than many the time in calls does not decide: where the ranks compute, it is
+// the worse evidence of the two.
+constexpr int kFewBlocks = 2, kManyBlocks = 8;
 
 double mean_of(const std::vector<std::pair<double, double>>& blocks,
                double std::pair<double, double>::*way) {
@@ -36,29 +22,29 @@ double mean_of(const std::vector<std::pair<double, double>>& blocks,
   return sum / static_cast<double>(blocks.size());
 }
 
-/// What blocks say of the quotient of the ways' times.
-struct Finding {
-  int faster = 0;     // way
-  double errors = 0;  // the logarithm is so many standard errors from 0
-  bool is_alike = false;
-};
-
-Finding finding(std::span<const std::pair<double, double>> blocks) {
-  const LogRatio ratio = log_ratio(blocks);
-  const double far = std::abs(ratio.mean);
-  return {ratio.mean < 0 ? 1 : 0, far / ratio.error, far + 2 * ratio.error < kAlike};
-}
-
 }  // namespace
 
-Duel::Duel(int prior, int first, bool shares_cores, double patience)
-    : first_(first),
+// Where native leads and each rank has a core, trying the kernels costs little, and they mostly
+// win. Where the table of defaults names these, native's turns cost more than they bring in
+// programs of some ms. A library that spins while ranks share cores takes 10 ms for a call, so that
+// asking costs more than it can win soon; not in all collectives, nor in every program: 4 ranks of
+// MPICH on 2 cores make an Allgather of 8 B in 8 us if they do nothing else.
+double patience(int prior, bool shares_cores, int hopeless) {
+  if (prior == 0) return shares_cores ? 1 : 0.3;
+  return shares_cores && hopeless > 1 ? 40 : 5;
+}
+
+Duel::Duel(int prior, int first, bool shares_cores, double patience, DuelSettings settings)
+    : settings_(settings),
+      first_(first),
       run_(first),
       prior_(prior),
       leader_(prior),
       shares_cores_(shares_cores),
-      run_seconds_(shares_cores ? kRunOfTurns : kRun),
-      worth_asking_(kWorthAsking * patience * run_seconds_) {}
+      run_seconds_(shares_cores ? settings.run_of_turns : settings.run),
+      worth_asking_(settings.worth_asking * patience * run_seconds_),
+      by_calls_(settings.clip),
+      by_all_(settings.clip) {}
 
 void Duel::recall(std::vector<Verdict> remembered) {
   if (remembered.empty()) return;
@@ -89,7 +75,7 @@ std::vector<Nanoseconds> Duel::summary(std::span<const Nanoseconds> own,
           ends.back()};
 }
 
-void Duel::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
+void Duel::learn(std::span<const Nanoseconds> shared) {
   const auto seconds = [&](Nanoseconds time) {
     return static_cast<double>(std::max<Nanoseconds>(time, 1)) / (run_ * 1e9);
   };
@@ -135,7 +121,7 @@ void Duel::begin_anew() {
 
 void Duel::heard() {
   const double seconds = last_.in_calls;
-  if (leader_ != 0 && !shares_cores_ && seconds < kShort) {
+  if (leader_ != 0 && !shares_cores_ && seconds < settings_.brief) {
     origin_ = "too short to compare";
     return settle(leader_);
   }
@@ -155,22 +141,24 @@ void Duel::heard() {
 // What leads without having been measured may lose all the time: to find that out costs nothing.
 bool Duel::may_try() const {
   if (leader_ != 0) return true;
-  double loss = 0;
-  if (!blocks_.empty()) loss = run_ * (blocks_.back().first - blocks_.back().second);
-  return job_.bears(lost_seconds(), std::max(loss, 0.0));
+  return job_.bears(lost_seconds(), worst_);
 }
 
 void Duel::compared(const Block& in_calls, const Block& all) {
   const auto& [other, native] = in_calls;
   turned_ = !turned_;
   lost_ += std::max(0.0, other / native - 1) * run_;
-  lost_seconds_ += std::max(0.0, other - native) * run_;
+  const double loss = std::max(0.0, other - native) * run_;
+  lost_seconds_ += loss;
   at_stake_ = 0;
   run_ = run_of(std::max(other, native));
   // The first runs make connections, and memory.
   if (!std::exchange(is_warm_, true)) return;
+  worst_ = std::max(worst_, loss);
   blocks_.push_back(in_calls);
   all_.push_back(all);
+  by_calls_.add(other, native);
+  by_all_.add(all.first, all.second);
   decide();
   if (!is_settled() && !may_try()) stage_ = Stage::listen;
 }
@@ -182,16 +170,16 @@ void Duel::compared(const Block& in_calls, const Block& all) {
 void Duel::decide() {
   if (is_hopeless(0)) return settle(1);
   if (is_hopeless(1)) return settle(0);
-  const std::size_t blocks = blocks_.size();
-  const Finding in_calls = finding(blocks_), all = finding(all_);
-  const bool agree = in_calls.faster == all.faster || (!counts_all() && all.errors < 1);
-  if (blocks < kLeastBlocks) return;
-  if (all.errors > kSurely) return settle(all.faster);
-  if (blocks >= kManyBlocks && in_calls.errors > kSurely && agree) return settle(in_calls.faster);
-  if (all.is_alike && in_calls.is_alike) return settle(leader_);
-  if (blocks < kMostBlocks) return;
-  if (all.errors > kProbably || counts_all()) return settle(all.faster);
-  settle(in_calls.errors > kProbably && agree ? in_calls.faster : leader_);
+  if (by_all_.evidence() >= settings_.sure) return settle(by_all_.faster());
+  if (std::ssize(blocks_) < kManyBlocks) return;
+  const bool is_last = std::ssize(blocks_) == kMostBlocks;
+  const double enough = is_last ? settings_.likely : settings_.sure;
+  const int by_calls = by_calls_.faster();
+  if (by_all_.evidence() >= enough || (is_last && counts_all())) return settle(by_all_.faster());
+  if (by_calls_.evidence() >= enough && !counts_all() &&
+      by_all_.wealth(1 - by_calls) < settings_.likely)
+    return settle(by_calls);
+  if (is_last) settle(leader_);
 }
 
 // There the time in calls is no evidence: 4 ranks of Open MPI on 2 cores that compute between calls
@@ -202,10 +190,11 @@ bool Duel::counts_all() const {
 }
 
 bool Duel::is_hopeless(int arm) const {
-  return blocks_.size() >= kFewBlocks &&
+  return std::ssize(blocks_) >= kFewBlocks &&
          std::all_of(blocks_.begin(), blocks_.end(), [&](const auto& block) {
            const auto& [other, native] = block;
-           return arm == 0 ? native > kHopeless * other : other > kHopeless * native;
+           return arm == 0 ? native > settings_.hopeless * other
+                           : other > settings_.hopeless * native;
          });
 }
 

@@ -11,8 +11,35 @@
 
 #include "select/online/policy.h"
 #include "select/online/verdict.h"
+#include "select/online/wager.h"
 
 namespace unisono {
+
+/// Of what a comparison asks, when, and when it is over.
+struct DuelSettings {
+  /// Seconds of a run in calls: long enough for the clock, for what the call before it left behind,
+  /// and for one that is interrupted not to be all of it.
+  double run = 200e-6;
+  /// The same where ranks share cores, for several turns of all of them: 4 ranks of Open MPI on 2
+  /// cores make an alltoall of 8 B in 4 us for 0.3 ms, and in 36 us on and on.
+  double run_of_turns = 1.5e-3;
+  /// Runs; before it has taken so long a kind is not worth asking: where the other way is hopeless,
+  /// asking costs a tenth of that.
+  double worth_asking = 10;
+  double hopeless = 4;  ///< times as slow in each of the first blocks: nothing more is asked
+  /// Seconds; to watch a call takes some 0.1 us, so that finding out costs shorter ones more than
+  /// it can win.
+  double brief = 1e-6;
+  double clip = 0.4;  ///< logarithm of a ratio: no block says more than "half as long again"
+  double sure = 20;   ///< times the first wealth: wrong in one case of as many at most
+  /// The same at the end; and where the total times say that much against it, the time in calls
+  /// does not decide.
+  double likely = 4;
+};
+
+/// So many times as long it is not worth asking where this way leads at first; `hopeless`: kinds of
+/// calls of the communicator in which native took several times as long as the kernels.
+double patience(int prior, bool shares_cores, int hopeless);
 
 class Duel final : public Policy {
  public:
@@ -21,7 +48,7 @@ class Duel final : public Policy {
   /// `prior`: what is thought to be better. `first`: calls before the ranks tell each other
   /// anything. `shares_cores`: what ranks that take turns on a core do shows in milliseconds only.
   /// `patience`: so many times longer it is not worth asking.
-  Duel(int prior, int first, bool shares_cores, double patience = 1);
+  Duel(int prior, int first, bool shares_cores, double patience = 1, DuelSettings settings = {});
 
   /// What earlier jobs have come to, in programs of one kind or two; the first one's winner leads.
   /// Before the first plan().
@@ -36,7 +63,7 @@ class Duel final : public Policy {
   /// them. Of one run, or of one of either way.
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;
-  void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  void learn(std::span<const Nanoseconds> shared) override;
   void hear_of_job(const JobAccount& account) override { job_.hear(account, lost_seconds()); }
   double lost_seconds() const override { return lost_seconds_ + at_stake_; }
   double lost() const override { return lost_; }
@@ -74,6 +101,7 @@ class Duel final : public Policy {
   /// Until a run has come together, at so many seconds a call.
   int run_of(double seconds) const;
 
+  const DuelSettings settings_;
   Stage stage_ = Stage::listen;
   int idle_ = 0;
   const int first_;
@@ -85,10 +113,11 @@ class Duel final : public Policy {
   const bool shares_cores_;
   double run_seconds_, worth_asking_;
   double spent_ = 0;  // seconds, until it was worth asking
-  double lost_ = 0, lost_seconds_ = 0, at_stake_ = 0;
+  double lost_ = 0, lost_seconds_ = 0, at_stake_ = 0, worst_ = 0;
   JobBudget job_;
   std::vector<Block> blocks_, all_;  // in the calls; and from call to call
-  WayTimes last_;                    // of the leader alone
+  Wager by_calls_, by_all_;
+  WayTimes last_;  // of the leader alone
   std::vector<Verdict> remembered_;
   std::optional<Verdict> offered_, adopted_;
   const char* origin_ = "";  // of what was adopted

@@ -68,12 +68,13 @@ std::string cost_of(const Learned& learned, double job_seconds) {
                   account.lost_seconds * 1e3, 100 * account.lost_seconds / job_seconds);
   else
     std::snprintf(share, sizeof share, "%.1f %%", 100 * account.lost / calls);
-  std::snprintf(text, sizeof text,
-                "%lld calls%s, %.1f %% of them to explore; lost to exploring %.1f calls' time of "
-                "native's (%s); reopened %d times",
-                account.calls, learned.is_judged ? " watched" : "",
-                100 * static_cast<double>(account.explored) / calls, account.lost, share,
-                account.reopened);
+  std::snprintf(
+      text, sizeof text,
+      "%lld calls%s, %.1f %% of them to explore; lost to exploring: the time of %.1f native "
+      "calls (%s); reopened %d time%s",
+      account.calls, learned.is_judged ? " watched" : "",
+      100 * static_cast<double>(account.explored) / calls, account.lost, share, account.reopened,
+      account.reopened == 1 ? "" : "s");
   return text;
 }
 

@@ -16,8 +16,8 @@ void Learner::begin(std::vector<int> plan) {
   ends_.clear();
 }
 
-void Learner::learn(std::span<const Nanoseconds> shared, int ranks) {
-  policy_->learn(shared, ranks);
+void Learner::learn(std::span<const Nanoseconds> shared) {
+  policy_->learn(shared);
   in_gap_ = false;
   begin(policy_->plan());
 }

@@ -28,7 +28,7 @@ class Learner {
   /// What came with the summaries that are about to be learned from.
   void hear_of_job(const JobAccount& account) { policy_->hear_of_job(account); }
   /// The combined summaries of all ranks.
-  void learn(std::span<const Nanoseconds> shared, int ranks);
+  void learn(std::span<const Nanoseconds> shared);
   /// For the next call. Precondition: it needs no summaries.
   int arm() const { return plan_[at_]; }
   /// The call has taken so long, and is over: by a clock of this rank. A summary: it is to be

@@ -18,19 +18,19 @@ namespace unisono {
 namespace {
 
 constexpr const char* kFormat = "unisono-memory";
-constexpr Count kMemoryVersion = 3;
+constexpr Count kMemoryVersion = 4;
 constexpr double kLongest = 1000;        // seconds of anything
 constexpr double kSlowest = 1e-2;        // seconds per byte
 constexpr std::size_t kMostPieces = 16;  // of a cost
 // The same thing measured twice, on busy hosts.
-constexpr double kAlike = 2, kAlikeLatency = 4, kAlikeRate = 3;
+constexpr double kAlikeRate = 3;
 
 bool within_factor(double one, double other, double factor) {
   return one > 0 && other > 0 && one < factor * other && other < factor * one;
 }
 
-double time_in(const Json& object, const char* name, double least = 1e-9) {
-  return number(field(object, name), name, least, kLongest);
+double time_in(const Json& object, const char* name) {
+  return number(field(object, name), name, 1e-9, kLongest);
 }
 
 bool is_sane(const Cost& cost) {
@@ -134,8 +134,6 @@ Memory read(const Json& document, const Whereabouts& here, std::int64_t now) {
   const auto is_fresh = [now](std::int64_t when) { return when <= now && when > now - kMostAge; };
   Memory memory;
   memory.measured = count(document, "measured");
-  const Json& greeting = field(document, "greeting");
-  memory.greeting = {time_in(greeting, "round_trip_s", 0), time_in(greeting, "piece_s", 0)};
   if (!is_fresh(memory.measured)) memory.measured = 0;
   if (memory.measured > 0 && !field(document, "machine").is_null()) {
     memory.machine = machine_from(field(document, "machine"));
@@ -155,11 +153,6 @@ std::string Whereabouts::file_name() const {
   return memory_name(flavour, fnv1a(dumped(json(*this), -1)));
 }
 
-bool Greeting::is_like(const Greeting& other) const {
-  return within_factor(round_trip, other.round_trip, kAlikeLatency) &&
-         within_factor(piece, other.piece, kAlike);
-}
-
 Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::int64_t now) {
   return result_of([&] { return read(parse_json(text), here, now); });
 }
@@ -167,16 +160,13 @@ Result<Memory> read_memory(std::string_view text, const Whereabouts& here, std::
 std::string write_memory(const Memory& memory, const Whereabouts& here) {
   Json verdicts = Json::array();
   for (const KeptVerdict& one : memory.verdicts) verdicts.push_back(json(one));
-  const Json document{
-      {"format", kFormat},
-      {"version", kMemoryVersion},
-      {"unisono", UNISONO_VERSION},
-      {"where", json(here)},
-      {"measured", memory.measured},
-      {"greeting",
-       {{"round_trip_s", memory.greeting.round_trip}, {"piece_s", memory.greeting.piece}}},
-      {"machine", memory.machine ? json(*memory.machine) : Json()},
-      {"verdicts", std::move(verdicts)}};
+  const Json document{{"format", kFormat},
+                      {"version", kMemoryVersion},
+                      {"unisono", UNISONO_VERSION},
+                      {"where", json(here)},
+                      {"measured", memory.measured},
+                      {"machine", memory.machine ? json(*memory.machine) : Json()},
+                      {"verdicts", std::move(verdicts)}};
   return dumped(document, 1) + "\n";
 }
 
@@ -223,6 +213,30 @@ void take_later(std::vector<One>& old, const std::vector<One>& found, IsLike is_
   if (old.size() > kMostRemembered) old.resize(kMostRemembered);
 }
 
+/// Bytes that some host hears at least in a call of the kind; 0: it depends.
+double heard_in(const KeptVerdict& one) {
+  using enum Collective;
+  const auto least = static_cast<double>(bytes_of_class(one.size_class).first);
+  const bool whole = one.collective == bcast || one.collective == reduce ||
+                     one.collective == allreduce || one.collective == scan;
+  return one.nodes < 2                 ? 0
+         : whole                       ? least
+         : one.collective == allgather ? least * (one.nodes - 1)
+                                       : 0;
+}
+
+/// No call is over before its bytes are there: a network on which one was is faster than measured.
+void correct(Machine& machine, const std::vector<KeptVerdict>& found) {
+  auto& between = machine.levels[kBetweenNodes];
+  if (!between) return;
+  for (const KeptVerdict& one : found)
+    if (const double heard = heard_in(one); heard > 0)
+      for (const WayTimes& way : one.verdict.times)
+        for (Cost* cost : {&between->one_way, &between->gap, &between->exchange})
+          for (Cost::Piece& piece : cost->pieces)
+            piece.beta = std::min(piece.beta, way.all / heard);
+}
+
 }  // namespace
 
 std::string pack_memory(const Memory& memory) {
@@ -245,10 +259,10 @@ Memory merged(Memory old, const Memory& found) {
   if (found.machine && found.measured >= old.measured) {
     old.machine = found.machine;
     old.measured = found.measured;
-    old.greeting = found.greeting;
   }
   take_later(old.verdicts, found.verdicts,
              [](const KeptVerdict& one, const KeptVerdict& other) { return one.is_like(other); });
+  if (old.machine) correct(*old.machine, found.verdicts);
   return old;
 }
 

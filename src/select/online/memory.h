@@ -14,30 +14,22 @@
 
 namespace unisono {
 
-/// Where something holds. What cannot be seen of a network, such as its rate, is not in it.
+/// Where something holds. What cannot be seen of a network, such as its rate behind a switch, is
+/// not in it.
 struct Whereabouts {
   std::string flavour;  ///< of the MPI library, as in Platform
   std::string library;
   std::string processor;
   int cores = 1;
-  std::string network;  ///< interfaces of the first rank's host
+  std::string network;  ///< interfaces of the first rank's host; the speed of the fastest port
 
   bool operator==(const Whereabouts&) const = default;
   /// Of its file, without a folder.
   std::string file_name() const;
 };
 
-/// Times of a few messages that every job sends: where they are what they were, so is the network.
-struct Greeting {
-  double round_trip = 0;  ///< of a short message
-  double piece = 0;       ///< one more piece of a stream, and its answer
-
-  bool is_like(const Greeting& other) const;
-};
-
 struct Memory {
   std::int64_t measured = 0;  ///< seconds since 1970; when the network was
-  Greeting greeting;
   std::optional<Machine> machine;
   std::vector<KeptVerdict> verdicts;  ///< the newest first
 
@@ -57,8 +49,8 @@ std::string write_memory(const Memory& memory, const Whereabouts& here);
 std::string pack_memory(const Memory& memory);
 Memory unpack_memory(std::string_view text);
 
-/// What becomes of `old` by what a job has found: the later verdict of a kind, the later machine.
-/// The oldest verdicts go where there are too many.
+/// What becomes of `old` by what a job has found: the later verdict of a kind, the later machine,
+/// and no lower rate than its calls have shown. The oldest verdicts go where there are too many.
 Memory merged(Memory old, const Memory& found);
 
 /// Whether two measurements are of one network.

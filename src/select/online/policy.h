@@ -44,7 +44,7 @@ class Policy {
   }
   /// `shared`: of each number in the summaries of `ranks` ranks the largest, which is the same
   /// whatever algorithm the MPI library finds it by.
-  virtual void learn(std::span<const Nanoseconds> shared, int ranks) = 0;
+  virtual void learn(std::span<const Nanoseconds> shared) = 0;
 
   /// What the whole job has lost, before the summaries that come with it. A policy that hears
   /// nothing has no such bound.

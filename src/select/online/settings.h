@@ -1,4 +1,5 @@
-// What UNISONO_ONLINE says: "auto", "off", "star" or "star:calls=10,threshold=1.1".
+// What UNISONO_ONLINE says: "auto", "off", "star:calls=10,threshold=1.1" or
+// "shuffle:seed=1,turn=64".
 #pragma once
 #include <memory>
 #include <string>
@@ -14,7 +15,13 @@ namespace unisono {
 /// The MPI library's own algorithm against one other way: safe arms between hosts, kernels within.
 struct AutoSettings {};
 
-using OnlineSettings = std::variant<std::monostate, StarSettings, AutoSettings>;
+/// The same two ways in random turns: nothing is learned, jobs are recorded (tests/gym).
+struct ShuffleSettings {
+  unsigned seed = 1;
+  int turn = 64;  ///< calls of the longest turn
+};
+
+using OnlineSettings = std::variant<std::monostate, StarSettings, AutoSettings, ShuffleSettings>;
 
 constexpr bool is_auto(const OnlineSettings& settings) {
   return std::holds_alternative<AutoSettings>(settings);
@@ -23,10 +30,15 @@ constexpr bool is_star(const OnlineSettings& settings) {
   return std::holds_alternative<StarSettings>(settings);
 }
 
+/// Whether calls are compared in the MPI library's own way and one other.
+constexpr bool is_of_two_ways(const OnlineSettings& settings) {
+  return is_auto(settings) || std::holds_alternative<ShuffleSettings>(settings);
+}
+
 /// "off" and "" are no online selection. The error is one line that names what is valid.
 Result<OnlineSettings> parse_online(std::string_view text);
 
-/// What these leave online; `checks`: what AutoSettings are about is found out here.
+/// What these leave online; `checks`: whether calls are timed in two ways here.
 LeftOnline left_online_by(const OnlineSettings& settings, bool checks);
 
 /// Complete, as it could have been written.
@@ -38,7 +50,7 @@ bool is_worth_learning(const OnlineSettings& settings, const Facts& facts);
 /// ones.
 int first_calls(const Facts& facts);
 
-/// Of star; nullptr without.
+/// Of star and shuffle, which know nothing of what an arm is; nullptr without.
 std::unique_ptr<Policy> make_policy(const OnlineSettings& settings, int arms);
 
 }  // namespace unisono

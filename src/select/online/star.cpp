@@ -43,7 +43,7 @@ std::vector<Nanoseconds> Star::summary(std::span<const Nanoseconds> own,
   return {mean(own), mean(own.last(static_cast<std::size_t>(settings_.calls)))};
 }
 
-void Star::learn(std::span<const Nanoseconds> shared, int /*ranks*/) {
+void Star::learn(std::span<const Nanoseconds> shared) {
   if (tuned_)
     monitor(static_cast<double>(shared[0]), static_cast<double>(shared[1]));
   else

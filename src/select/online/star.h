@@ -21,7 +21,7 @@ class Star final : public Policy {
   /// Tuning: the table of all times. Monitoring: the mean of all, and of the last N.
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;
-  void learn(std::span<const Nanoseconds> shared, int ranks) override;
+  void learn(std::span<const Nanoseconds> shared) override;
   double lost() const override { return lost_; }
   int reopened() const override { return switched_; }
   ArmTimes times(int arm) const override { return times_[static_cast<std::size_t>(arm)]; }

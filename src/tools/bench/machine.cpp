@@ -61,9 +61,9 @@ Machine describe_machine(MPI_Comm comm) {
   Machine machine;
   machine.unisono_version = unisono_version();
   MPI_Comm node = ranks_of_node(comm);
-  NodeFacts facts = node_facts(comm, node);
-  if (facts.has_network()) facts.use(probe_network(comm, node));
+  const NodeFacts facts = node_facts(comm, node);
   machine.platform = platform_of(comm, facts);
+  if (facts.has_network()) machine.platform.network_rate = network_rate(probe_network(comm, node));
   machine.mpi_library_path = library_path();
   machine.mpi_standard = standard_version();
   machine.processor = processor_name();

@@ -13,8 +13,8 @@
 #include "model/predict.h"
 #include "model/price.h"
 #include "model/segment.h"
-#include "select/online/offers.h"
-#include "select/online/proposals.h"
+#include "select/offers/offers.h"
+#include "select/offers/proposals.h"
 #include "select/spec.h"
 #include "topology/topology.h"
 

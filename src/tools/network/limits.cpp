@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A max-flow for each takes 4 s then.
-constexpr std::size_t kMostMembers = 4096;
+constexpr std::size_t kMostInFlow = 4096;
 // The standard, then all others that a sender can ask for (patterns/torus.h).
 constexpr std::array<std::uint8_t, 6> kWays = {Way{}.number(),        Way{1}.number(),
                                                Way{-1}.number(),      Way{0, true}.number(),
@@ -28,7 +28,7 @@ std::string limits_line(const Place& place) {
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
   Json line{{"hosts", members.size()}, {"flow", nullptr}, {"routes", nullptr}};
-  if (members.size() >= 2 && members.size() <= kMostMembers) {
+  if (members.size() >= 2 && members.size() <= kMostInFlow) {
     const FlowLimit flow = flow_limit(*where.network, members, root);
     line["flow"] = {{"from_root", flow.from_root}, {"to_root", flow.to_root}};
     if (where.routing != Routing::source) {

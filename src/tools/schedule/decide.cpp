@@ -84,7 +84,8 @@ void leave_online(Setup& setup) {
                                "; nothing is selected online");
     return;
   }
-  setup.has[kOnlineBy] = setup.selector.leave_online(left_online_by(*settings, is_auto(*settings)));
+  setup.has[kOnlineBy] =
+      setup.selector.leave_online(left_online_by(*settings, is_of_two_ways(*settings)));
 }
 
 /// As use_network() has it: of networks that are faster than any Ethernet nothing is known.
@@ -101,6 +102,7 @@ Setup set_up(const Question& question, const std::array<bool, kSources>& away) {
   if (!away[kForcedBy]) force(question, setup);
   if (!away[kFixed] && is_reducing(question.facts.collective)) {
     const auto what = parse_reproducible(variable("UNISONO_REPRODUCIBLE"));
+    if (!what) setup.complaints.push_back(setting("UNISONO_REPRODUCIBLE") + ": " + what.error());
     setup.selector.reproduce(what ? *what : Reproducible::runs);
     setup.has[kFixed] = true;
   }

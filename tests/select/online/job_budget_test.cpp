@@ -54,7 +54,7 @@ class Job {
     const Policy& policy = kind.learner.policy();
     if (kind.learner.needs_summaries()) {
       if (is_bounded_) kind.learner.hear_of_job({account_, seconds_});
-      kind.learner.learn(kind.shared, 1);
+      kind.learner.learn(kind.shared);
       const double lost = policy.lost_seconds();
       account_ += lost - kind.counted;
       kind.counted = lost;

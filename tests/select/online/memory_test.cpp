@@ -51,7 +51,7 @@ KeptVerdict bcast_on(int ranks, std::int64_t when = kNow - 10) {
           .when = when};
 }
 
-Memory some() { return {kNow - 100, {150e-6, 1.5e-3}, machine(), {sum_of_8(1), bcast_on(7)}}; }
+Memory some() { return {kNow - 100, machine(), {sum_of_8(1), bcast_on(7)}}; }
 
 std::string refused(const std::string& text, const Whereabouts& here = kHere) {
   const auto read = read_memory(text, here, kNow);
@@ -159,7 +159,6 @@ TEST(Memory, NumbersThatNobodyMeasuresAreRefused) {
   EXPECT_NE(with("/verdicts/1/other", "shm"), "") << "within a node";
   EXPECT_NE(with("/verdicts/0/collective", "bcast\n\x1b[2J"), "");
   EXPECT_EQ(with("/verdicts/0/collective", "x\ny").find('\n'), std::string::npos);
-  EXPECT_NE(with("/greeting/piece_s", "NaN"), "");
   EXPECT_NE(with("/verdicts", Json::object()), "");
   EXPECT_NE(with("/verdicts/0/collective", "no such"), "");
   EXPECT_NE(with("/verdicts/0/class", 128), "");
@@ -240,15 +239,21 @@ TEST(Memory, TheOldestVerdictsGo) {
   EXPECT_EQ(memory.verdicts.back().when, 299 - static_cast<int>(kMostRemembered) + 1);
 }
 
+TEST(Memory, CallsShowThatANetworkIsFasterThanMeasured) {
+  const auto after = [](double native_seconds) {
+    Memory found;
+    found.verdicts = {bcast_on(7)};
+    found.verdicts[0].verdict.times[0].all = native_seconds;
+    return network_rate(*merged(some(), found).machine);
+  };
+  EXPECT_NEAR(after(0.045), 100e6, 1) << "as measured";
+  EXPECT_NEAR(after(0.0105), 8 * (512 << 10) / 0.0105, 1);
+}
+
 TEST(Memory, NetworksAreAlikeOrNot) {
   EXPECT_TRUE(are_alike(machine(), machine(80e-6, 90e-9)));
   EXPECT_FALSE(are_alike(machine(), machine(60e-6, 400e-9))) << "20 Mb/s";
   EXPECT_TRUE(are_alike(machine(), machine(5e-6, 80e-9))) << "a busy host";
-  const Greeting greeting{150e-6, 1.5e-3};
-  EXPECT_TRUE(greeting.is_like({200e-6, 1.2e-3}));
-  EXPECT_FALSE(greeting.is_like({150e-6, 6.7e-3}));
-  EXPECT_FALSE(greeting.is_like({20e-6, 1.5e-3}));
-  EXPECT_FALSE(greeting.is_like({}));
 }
 
 }  // namespace

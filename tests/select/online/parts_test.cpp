@@ -9,6 +9,7 @@
 #include "select/online/learned.h"
 #include "select/online/logarithm.h"
 #include "select/online/settings.h"
+#include "select/online/shuffle.h"
 #include "select/profile.h"
 
 namespace unisono {
@@ -17,6 +18,23 @@ namespace {
 TEST(SameLog, IsTheLogarithm) {
   for (double x = 1e-12; x < 1e12; x *= 1.0137) EXPECT_NEAR(same_log(x), std::log(x), 1e-11) << x;
   EXPECT_EQ(same_log(1), 0);
+}
+
+// All ranks make the same turns, and both ways come after themselves and after each other.
+TEST(Shuffle, RunsBothWaysInTurnsOfItsSeed) {
+  Shuffle first(1, 64), second(1, 64), other(2, 64);
+  const auto plan = first.plan();
+  EXPECT_EQ(plan, second.plan());
+  EXPECT_NE(plan, other.plan());
+  EXPECT_NE(plan, first.plan());
+  int followed[2][2] = {};
+  for (int epoch = 0; epoch < 8; ++epoch) {
+    const auto more = first.plan();
+    EXPECT_EQ(std::count(more.begin(), more.end(), 1) * 2, std::ssize(more));
+    for (std::size_t i = 1; i < more.size(); ++i) ++followed[more[i - 1]][more[i]];
+  }
+  for (const auto& row : followed)
+    for (const int times : row) EXPECT_GE(times, 2);
 }
 
 TEST(SizeClass, EverySizeIsInItsClassAndClassesAdjoin) {
@@ -72,7 +90,8 @@ TEST(OnlineArms, WhatWouldRunAnywayIsAmongThem) {
 
 TEST(ParseOnline, ReadsWhatItWrites) {
   for (const char* written :
-       {"off", "auto", "star:calls=10,threshold=1.1", "star:calls=5,threshold=2"}) {
+       {"off", "auto", "star:calls=10,threshold=1.1", "star:calls=5,threshold=2",
+        "shuffle:seed=7,turn=64", "shuffle:seed=1,turn=128"}) {
     const auto settings = parse_online(written);
     ASSERT_TRUE(settings) << written;
     EXPECT_EQ(text(*settings), written);
@@ -84,7 +103,8 @@ TEST(ParseOnline, ReadsWhatItWrites) {
 TEST(ParseOnline, SaysWhatIsValid) {
   for (const char* written :
        {"stars", "bandit", "model", "star:calls=0", "star:calls=2.5", "star:calls=4%", "star:calls",
-        "star:,", "off:calls=1", "auto:calls=1", "star:threshold=nan"}) {
+        "star:,", "shuffle:seed=-1", "shuffle:calls=1", "off:calls=1", "auto:calls=1",
+        "star:threshold=nan"}) {
     const auto settings = parse_online(written);
     ASSERT_FALSE(settings) << written;
     EXPECT_NE(settings.error().find("valid: auto, off, star"), std::string::npos)
@@ -148,8 +168,8 @@ TEST(Learned, WhatAVerdictHasCostIsAShareOfTheJobsTime) {
   judged.is_judged = true;
   judged.account = {2, 1, 82, 0, 0.8e-3};
   const std::string line = line_of(judged, 4);
-  EXPECT_NE(line.find("shm; 2 calls watched, 50.0 % of them to explore; lost to exploring 82.0 "
-                      "calls' time of native's (0.8 ms, 0.02 % of the time since MPI_Init); "
+  EXPECT_NE(line.find("shm; 2 calls watched, 50.0 % of them to explore; lost to exploring: the "
+                      "time of 82.0 native calls (0.8 ms, 0.02 % of the time since MPI_Init); "
                       "reopened 0 times"),
             std::string::npos)
       << line;

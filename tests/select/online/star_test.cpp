@@ -27,11 +27,11 @@ TEST(Star, ScoresTheBestHalfOfTheSlowestRank) {
   std::vector<Nanoseconds> table(20, 100);
   for (int i = 0; i < 4; ++i) table[static_cast<std::size_t>(i)] = 100000;  // native's outliers
   for (int i = 10; i < 20; ++i) table[static_cast<std::size_t>(i)] = 110;
-  policy.learn(table, 3);
+  policy.learn(table);
   EXPECT_EQ(policy.leader(), 0);
   table[4] = table[5] = table[6] = 200;
   Star other(2, {});
-  other.learn(table, 3);
+  other.learn(table);
   EXPECT_EQ(other.leader(), 1);
 }
 
@@ -39,10 +39,10 @@ TEST(Star, TheMonitoringWindowDoublesWhileTheLeaderIsGood) {
   Star policy(2, {});
   std::vector<Nanoseconds> table(20, 100);
   std::fill(table.begin() + 10, table.end(), 200);
-  policy.learn(table, 1);
+  policy.learn(table);
   for (const std::size_t window : {20U, 40U, 80U}) {
     EXPECT_EQ(policy.plan().size(), window);
-    policy.learn(std::vector<Nanoseconds>{100, 100}, 1);
+    policy.learn(std::vector<Nanoseconds>{100, 100});
   }
 }
 
@@ -50,14 +50,14 @@ TEST(Star, SwitchesOnlyIfBothMeansAreAboveTheThreshold) {
   Star policy(2, {});
   std::vector<Nanoseconds> table(20, 100);
   std::fill(table.begin() + 10, table.end(), 200);
-  policy.learn(table, 1);
-  policy.learn(std::vector<Nanoseconds>{219, 500}, 1);  // 1.1 * 200 is 220: doubles
+  policy.learn(table);
+  policy.learn(std::vector<Nanoseconds>{219, 500});  // 1.1 * 200 is 220: doubles
   EXPECT_EQ(policy.leader(), 0);
   EXPECT_EQ(policy.plan().size(), 40U);
-  policy.learn(std::vector<Nanoseconds>{500, 219}, 1);  // slow, but not at the end: once more
+  policy.learn(std::vector<Nanoseconds>{500, 219});  // slow, but not at the end: once more
   EXPECT_EQ(policy.leader(), 0);
   EXPECT_EQ(policy.plan().size(), 40U);
-  policy.learn(std::vector<Nanoseconds>{221, 221}, 1);
+  policy.learn(std::vector<Nanoseconds>{221, 221});
   EXPECT_EQ(policy.leader(), 1);
   EXPECT_EQ(policy.plan().size(), 20U);
   EXPECT_EQ(policy.reopened(), 1);
@@ -65,7 +65,7 @@ TEST(Star, SwitchesOnlyIfBothMeansAreAboveTheThreshold) {
 
 TEST(Star, MonitoringTellsTheMeansOfAllAndOfTheLastTen) {
   Star policy(2, {});
-  policy.learn(std::vector<Nanoseconds>(20, 100), 1);
+  policy.learn(std::vector<Nanoseconds>(20, 100));
   std::vector<Nanoseconds> own(20, 10);
   std::fill(own.begin() + 10, own.end(), 30);
   EXPECT_EQ(policy.summary(own, own), (std::vector<Nanoseconds>{20, 30}));

@@ -1,4 +1,4 @@
-#include "select/online/offers.h"
+#include "select/offers/offers.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "algorithms/composition.h"
 #include "model/price.h"
-#include "select/online/proposals.h"
+#include "select/offers/proposals.h"
 
 namespace unisono {
 namespace {

@@ -1,4 +1,4 @@
-#include "select/online/offers.h"
+#include "select/offers/offers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "algorithms/composition.h"
-#include "select/online/proposals.h"
+#include "select/offers/proposals.h"
 
 namespace unisono {
 

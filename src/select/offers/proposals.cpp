@@ -1,4 +1,4 @@
-#include "select/online/proposals.h"
+#include "select/offers/proposals.h"
 
 #include "algorithms/composition.h"
 #include "model/segment.h"

@@ -1,0 +1,134 @@
+"""Whole jobs on this node: seconds of each kind's calls, first ones included, over those natively.
+
+  .venv/bin/python -m experiments.node.whole --mpi mpich,openmpi -n 4 --pattern loop --json whole.json
+  .venv/bin/python -m experiments.node.whole --table whole.json
+
+Arms: native; unasked, with nothing set; first, what the table of defaults says, with nothing compared
+(UNISONO_ONLINE=off); kernels, those of the node alone. Jobs of all arms in turn, each with an empty memory,
+run the kinds of the gym (tests/gym/job.cpp) one after the other.
+"""
+
+import argparse
+import itertools
+import os
+import statistics
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from unisono.core import files, places
+from unisono.core.catalogue import format_size
+
+from experiments import markdown
+
+CELLS = [f"{name}:{size}" for name in ("bcast", "allreduce", "reduce", "scan") for size in (8, 32768)]
+CELLS += [
+    f"{name}:{size}"
+    for name in ("allgather", "reduce_scatter_block", "alltoall", "gather", "scatter")
+    for size in (8, 8192)
+]
+CELLS += ["barrier:0"]
+NATIVE = "native"
+ARMS = {
+    NATIVE: {},
+    "unasked": {},
+    "first": {"UNISONO_ONLINE": "off"},
+    "kernels": {f"UNISONO_{cell.partition(':')[0].upper()}": "shm" for cell in CELLS},
+}
+Place = tuple[str, int, str, int]  # library, ranks, pattern, calls
+
+
+class Job(TypedDict):
+    place: Place
+    arm: str
+    job: int
+    seconds: dict[str, float]
+
+
+def seconds(place: Place, arm: str, cells: Sequence[str]) -> dict[str, float]:
+    mpi = places.find_mpi(place[0])
+    under = [] if arm == NATIVE else [str(places.program("unisono-exec"))]
+    program = [str(places.program(f"gym_job_{mpi.flavour}")), str(place[3]), place[2], *cells]
+    done = subprocess.run(
+        [*mpi.launcher(place[1]), *under, *program],
+        env=mpi.shell(place[1]) | {"XDG_CACHE_HOME": os.devnull} | ARMS[arm],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return {cell: float(time) for cell, time in map(str.split, done.stdout.splitlines())}
+
+
+def measured(
+    all_places: Iterable[Place], arms: Sequence[str], jobs: int, cells: Sequence[str]
+) -> Iterator[Job]:
+    for place, job in itertools.product(all_places, range(jobs)):
+        turn = [*arms[job % len(arms) :], *arms[: job % len(arms)]]
+        for arm in turn:
+            try:
+                times = seconds(place, arm, cells)
+            except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+                print(f"{place}, {arm}: {error}", flush=True)
+                continue
+            yield Job(place=place, arm=arm, job=job, seconds=times)
+
+
+def table(rows: Sequence[Job]) -> Iterator[str]:
+    """Medians of the rounds' quotients, and the least and greatest; below: the medians' geometric means."""
+    times: dict[Place, dict[tuple[str, int], dict[str, float]]] = defaultdict(dict)
+    for row in rows:
+        mpi, ranks, pattern, calls = row["place"]
+        times[mpi, ranks, pattern, calls][row["arm"], row["job"]] = row["seconds"]
+    for place, jobs in times.items():
+        arms = list(dict.fromkeys(arm for arm, _ in jobs if arm != NATIVE))
+        rounds = [job for arm, job in jobs if arm == NATIVE]
+        yield f"\n{place[0]}, {place[1]} ranks, {place[2]}, {place[3]} calls, {len(rounds)} jobs:\n"
+        lines, medians = [], defaultdict(list)
+        for cell in jobs[NATIVE, rounds[0]]:
+            name, _, size = cell.partition(":")
+            native = {job: jobs[NATIVE, job][cell] for job in rounds}
+            text = [
+                name,
+                format_size(int(size)),
+                f"{statistics.median(native.values()) / place[3] * 1e6:.2f}",
+            ]
+            for arm in arms:
+                found = [jobs[arm, job][cell] / native[job] for job in rounds if (arm, job) in jobs]
+                medians[arm].append(statistics.median(found))
+                text.append(f"{medians[arm][-1]:.2f} ({min(found):.2f} to {max(found):.2f})")
+            lines.append(text)
+        means = [f"{statistics.geometric_mean(medians[arm]):.3f}" for arm in arms]
+        head = ["collective", "bytes", "native, us a call", *arms]
+        yield from markdown.table(head, [*lines, ["mean", "", "", *means]], (0,))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("-n", "--ranks", default="2,4")
+    parser.add_argument("--pattern", default="loop,sleep,compute")
+    parser.add_argument("--calls", default="1000")
+    parser.add_argument("--jobs", type=int, default=5)
+    parser.add_argument("--arms", default=",".join(ARMS))
+    parser.add_argument("--kinds", default=",".join(CELLS), help="COLLECTIVE:BYTES")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--table", type=Path, help="of a file that --json wrote")
+    options = parser.parse_args()
+    if options.table:
+        rows = files.read_json(options.table)
+    else:
+        words = [options.mpi.split(","), map(int, options.ranks.split(",")), options.pattern.split(",")]
+        where = itertools.product(*words, map(int, options.calls.split(",")))
+        rows = list(measured(where, options.arms.split(","), options.jobs, options.kinds.split(",")))
+    if options.json:
+        files.write_json(rows, options.json)
+    print("\n".join(table(rows)))
+
+
+if __name__ == "__main__":
+    main()
