@@ -18,4 +18,7 @@ std::optional<int> end_without_rank(Communicator& communicator, Collective colle
 /// The same of the last call, where other ranks have made others.
 std::optional<int> end_differing(Communicator& communicator, const node::CallsDiffer& differ);
 
+/// The same of a call after such a one, which another rank may have begun all the same.
+std::optional<int> end_after_difference(Communicator& communicator, const node::CallsEnded& ended);
+
 }  // namespace unisono

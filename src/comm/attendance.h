@@ -29,6 +29,9 @@ class Attendance {
   void leave_from(std::uint64_t call) {
     if (team_ != nullptr) team_->absences().leave_from(call);
   }
+  /// The first call that no rank has begun in the team's memory, and none will. Precondition: there
+  /// is one.
+  std::uint64_t end_calls() { return team_->end_calls(); }
   std::optional<node::RankAbsent> absence(std::uint64_t call) const {
     return team_ == nullptr ? std::nullopt : team_->absence(call);
   }

@@ -84,7 +84,7 @@ class NodeTeam : public InNode<node::Team> {
   void count_calls_by(const std::uint64_t& call) { arena_.awaited->call = &call; }
   void begin_call(node::CallWord call) {
     InNode::begin_call();
-    user_.begin_call(call);
+    user_.begin_call(call, *arena_.awaited->call);
   }
   /// Before a call whose messages may go in slots: whether all ranks have memory for some. In a
   /// call of all of them; the same on all.

@@ -48,6 +48,10 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
     const std::optional<int> code = end_differing(*info.communicator, differ);
     if (!code) return code;
     error = *code;
+  } catch (const node::CallsEnded& ended) {
+    const std::optional<int> code = end_after_difference(*info.communicator, ended);
+    if (!code) return code;
+    error = *code;
   } catch (const node::RankAbsent& absent) {
     Communicator& communicator = *info.communicator;
     const std::optional<int> code =

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <thread>
 
 namespace unisono::node {
 
@@ -34,6 +35,47 @@ struct RankAbsent : std::exception {
 
   int rank;
   bool refused;  ///< this very call; else it leaves all calls from an earlier one on
+};
+
+/// What begin_call() throws once the ranks make no calls together any more (CallsEnd).
+struct CallsEnded : std::exception {
+  explicit CallsEnded(bool was_begun) : begun(was_begun) {}
+  const char* what() const noexcept override { return "ranks make no calls together any more"; }
+
+  bool begun;  ///< some rank has begun this call in the team's memory; else nobody does
+};
+
+/// Every store that a rank has made to shared memory before it reads what this one has stored last
+/// is to be seen now. Costs milliseconds.
+void see_stores_of_others();
+
+/// From which call on ranks whose calls have differed make none in their team's memory any more.
+/// Who only sends may be some calls ahead of the rank that finds the difference: those calls cannot
+/// be completed, nor repeated elsewhere. In the team's memory, the same for all ranks.
+class CallsEnd {
+ public:
+  bool is_near() const { return first_.load(std::memory_order_relaxed) != kNever; }
+  /// The number of that call. `last_begun`: returns the greatest of those that ranks have begun;
+  /// whoever begins another must look at is_near() after it has said so.
+  template <class LastBegun>
+  std::uint64_t settle(const LastBegun& last_begun) {
+    std::uint64_t first = kNever;
+    if (first_.compare_exchange_strong(first, kBeingSettled, std::memory_order_acq_rel)) {
+      see_stores_of_others();
+      first = last_begun() + 1;
+      first_.store(first, std::memory_order_release);
+    }
+    while (first == kBeingSettled) {
+      std::this_thread::yield();
+      first = first_.load(std::memory_order_acquire);
+    }
+    return first;
+  }
+
+ private:
+  static constexpr std::uint64_t kNever = 0, kBeingSettled = ~std::uint64_t{0};
+
+  std::atomic<std::uint64_t> first_{kNever};
 };
 
 /// What a rank says of calls in which it takes no part, by their numbers among all calls of the
@@ -75,13 +117,17 @@ class CallLog {
  public:
   static constexpr std::uint64_t kKept = 64;
 
-  void note(CallWord call) {
+  /// `number`: the call's among all calls of the communicator.
+  void note(CallWord call, std::uint64_t number) {
     const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
     words_[calls % kKept].store(call, std::memory_order_relaxed);
+    last_.store(number, std::memory_order_relaxed);
     calls_.store(calls + 1, std::memory_order_release);
   }
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
-  /// The call of that number, of which the first is 0; 0 where it is not kept any more.
+  /// The number of the last call among all calls of the communicator.
+  std::uint64_t last() const { return last_.load(std::memory_order_acquire); }
+  /// The call of that place, of which the first is 0; 0 where it is not kept any more.
   CallWord at(std::uint64_t call) const {
     const CallWord word = words_[call % kKept].load(std::memory_order_acquire);
     // The oldest may be overwritten just now.
@@ -89,7 +135,7 @@ class CallLog {
   }
 
  private:
-  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<std::uint64_t> calls_{0}, last_{0};
   std::atomic<CallWord> words_[kKept]{};
 };
 

@@ -80,6 +80,7 @@ template <class Memory>
 struct TeamFlags {
   LinePair<Memory> departures;
   alignas(kLinePair) std::atomic<std::uint64_t> retiring{0};  ///< see ask_to_retire()
+  CallsEnd calls_end;
   Gate<Memory> gates[Memory::kCells];
 };
 
@@ -109,12 +110,25 @@ class Flags {
   int size() const { return size_; }
   WaitMode mode() const { return policy_.mode; }
 
-  /// A call of all ranks begins, and is the same on all. What publishes and waits without one
-  /// counts to the call before.
-  void begin_call(CallWord call) {
+  /// A call of all ranks begins, and is the same on all; `number`: among all calls of the
+  /// communicator. What publishes and waits without one counts to the call before. Throws
+  /// CallsEnded.
+  void begin_call(CallWord call, std::uint64_t number) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // mixes well: 2^64 / golden ratio
-    mine().log.note(call);
+    mine().log.note(call, number);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // see_stores_of_others() does the rest
+    if (team_->calls_end.is_near()) [[unlikely]]
+      throw CallsEnded(number < end_calls());
     calls_ = (calls_ + call) * kOdd;
+  }
+  /// Calls have differed: the ranks begin no other together. The number of the first that nobody
+  /// has begun; the same on all ranks.
+  [[gnu::noinline, gnu::cold]] std::uint64_t end_calls() {
+    return team_->calls_end.settle([this] {
+      std::uint64_t last = 0;
+      for (int rank = 0; rank < size_; ++rank) last = std::max(last, ranks_[rank].log.last());
+      return last;
+    });
   }
 
   /// What one rank has found out, and all are to act on: from a later step on, the same on all

@@ -7,6 +7,10 @@
 //
 //   mpiexec -n 3 ranks_disagree allreduce
 //
+// Here nobody waits for the root, which finds the difference when the others are some calls ahead:
+//
+//   mpiexec -n 2 ranks_disagree ahead
+//
 // And rank 0 sends shorter blocks than all receive, which MPI forbids, and the MPI libraries do:
 //
 //   mpiexec -n 2 ranks_disagree short-allgather | short-alltoall | short-scatter | short-gather
@@ -159,6 +163,25 @@ Ended make_differing(const std::string& what, int rank, std::vector<char>& data)
     send_shorter(what, rank);
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
+  if (what == "ahead") {
+    // What the other rank has begun meanwhile is an error here; what follows is the MPI library's.
+    constexpr int kCount = 10, kCalls = 30, kMostAhead = 10;
+    std::vector<int> from(kCount, 1), sums(kCount);
+    const auto reduce = [&](int count) {
+      return class_of(MPI_Reduce(from.data(), sums.data(), count, MPI_INT, MPI_SUM, 0, world));
+    };
+    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const int code = reduce(rank == 0 ? kCount : 1);
+    if (rank == 0) CHECK(code == MPI_ERR_TRUNCATE);
+    int failed = 0;
+    for (int i = 0; i < kCalls; ++i) {
+      if (reduce(kCount) == MPI_SUCCESS) continue;
+      if (rank == 0) CHECK(failed == i);  // none after one that has been right
+      CHECK(++failed <= kMostAhead);
+    }
+    if (rank == 0) CHECK(sums == std::vector<int>(kCount, 2));
+    return {MPI_SUCCESS, MPI_SUCCESS};
+  }
   if (what == "roots") {
     MPI_Bcast(data.data(), 8, MPI_CHAR, rank, world);  // nobody waits for anybody
     return {class_of(allgather()), MPI_ERR_OTHER};
@@ -189,8 +212,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int rank = conformance::rank_in(MPI_COMM_WORLD);
   const std::string what = argc > 1 ? argv[1] : "16";
-  for (const char* collective : {"bcast", "allreduce", "barrier", "allgather", "gather", "gatherv",
-                                 "exscan", "alltoall", "scatter"})
+  for (const char* collective : {"bcast", "allreduce", "reduce", "barrier", "allgather", "gather",
+                                 "gatherv", "exscan", "alltoall", "scatter"})
     conformance::force(collective, "shm");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   std::vector<char> data(16 << 20, 'x');
@@ -202,11 +225,12 @@ int main(int argc, char** argv) {
     CHECK(MPI_Bcast(data.data(), 8, MPI_CHAR, i % 2, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
   }
+  std::fill(data.begin(), data.end(), static_cast<char>('x' + rank));
   const auto [code, expected] = make_differing(what, rank, data);
   // Who only sends need not see it.
   if (rank == 1) {
     CHECK(code == expected);
-    CHECK(data == std::vector<char>(data.size(), 'x'));
+    CHECK(data == std::vector<char>(data.size(), 'x' + 1));
   }
   int seen = 0;
   if (rank < 2)
