@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <optional>
+#include <thread>
 
 #include "node/flags.h"
 #include "node/memory.h"
@@ -40,6 +43,48 @@ TEST(Retiring, BeginsAtOneStepThatNobodyHasPassed) {
       EXPECT_GT(first, asked + lead);
       EXPECT_LT(first, kMostSteps);
     }
+}
+
+/// Whether the call of that number has begun together; nothing where nobody begins it so.
+std::optional<bool> begun(SharedFlags& flags, std::uint64_t number) try {
+  constexpr CallWord kAny = 1;
+  flags.begin_call(kAny, number);
+  return true;
+} catch (const CallsEnded& ended) {
+  return ended.begun ? std::optional(false) : std::nullopt;
+}
+
+TEST(Ending, IsBehindWhatTheRankAheadHasBegun) {
+  TeamMemory arena;
+  SharedFlags::prepare(arena.bytes.data(), 2);
+  SharedFlags finds(arena.bytes.data(), 0, 2, {}), ahead(arena.bytes.data(), 1, 2, {});
+  EXPECT_TRUE(begun(finds, 3));
+  for (const std::uint64_t number : {3, 4, 6}) EXPECT_TRUE(begun(ahead, number));
+  EXPECT_EQ(finds.end_calls(), 7U);
+  EXPECT_EQ(begun(finds, 4), false);
+  EXPECT_EQ(begun(finds, 6), false);
+  EXPECT_EQ(begun(finds, 7), std::nullopt);
+  EXPECT_EQ(begun(ahead, 7), std::nullopt);
+  EXPECT_EQ(ahead.end_calls(), 7U);
+}
+
+// Whichever comes first, the call's begin or the end: both ranks see it alike.
+TEST(Ending, IsOneForRanksThatDoNotWaitForEachOther) {
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    TeamMemory arena;
+    SharedFlags::prepare(arena.bytes.data(), 2);
+    SharedFlags finds(arena.bytes.data(), 0, 2, {}), ahead(arena.bytes.data(), 1, 2, {});
+    std::atomic<std::uint64_t> begun_last = 0;
+    std::thread other([&] {
+      while (begun(ahead, begun_last + 1) == true) ++begun_last;
+    });
+    while (begun_last == 0) std::this_thread::yield();
+    const std::uint64_t first = finds.end_calls();
+    other.join();
+    EXPECT_GE(first, begun_last + 1);
+    EXPECT_LE(first, begun_last + 2);  // a call that saw the end when it had said that it began
+  }
 }
 
 }  // namespace
