@@ -1,6 +1,5 @@
 #include "calls/absent_rank.h"
 
-#include <algorithm>
 #include <string>
 
 #include "base/say.h"
@@ -8,27 +7,11 @@
 
 namespace unisono {
 
-namespace {
-
-/// All after this call is the MPI library's, but for what another rank has begun in the node's
-/// memory: that is an error on the others (end_after_difference).
-void leave_after_error(Communicator& communicator, std::uint64_t call) {
-  Attendance& attendance = communicator.attendance();
-  const std::uint64_t first = std::max(attendance.end_calls(), call + 1);
-  attendance.leave_from(first);
-  if (first <= attendance.call() + 1) communicator.stop_serving();
-}
-
-}  // namespace
-
 std::optional<int> end_without_rank(Communicator& communicator, Collective collective,
                                     std::uint64_t call, const node::RankAbsent& absent) {
-  if (!absent.refused) {
-    communicator.leave_all();
-    communicator.attendance().leave_from(call);
-    return std::nullopt;
-  }
-  leave_after_error(communicator, call);
+  communicator.leave_all();
+  communicator.attendance().leave_from(absent.refused ? call + 1 : call);
+  if (!absent.refused) return std::nullopt;
   say("rank " + std::to_string(absent.rank) + " has left " + mpi_name(collective) +
       " to the MPI library, because of its arguments, where rank " +
       std::to_string(communicator.rank()) + " waited for it on a communicator of " +
@@ -38,12 +21,16 @@ std::optional<int> end_without_rank(Communicator& communicator, Collective colle
 
 std::optional<int> end_differing(Communicator& communicator, const node::CallsDiffer& differ) {
   Attendance& attendance = communicator.attendance();
-  if (attendance.explains_difference(differ.rank)) {
-    communicator.stop_serving();
-    attendance.leave_from(attendance.call());
-    return std::nullopt;
-  }
-  leave_after_error(communicator, attendance.call());
+  const Attendance::Difference why = attendance.difference_to(differ.rank);
+  const bool goes_on = why == Attendance::Difference::left;
+  // What another rank has begun in the node's memory after this call is an error here
+  // (end_after_difference).
+  const std::uint64_t first = why == Attendance::Difference::of_calls ? attendance.end_calls()
+                              : goes_on                               ? attendance.call()
+                                                                      : attendance.call() + 1;
+  attendance.leave_from(first);
+  if (first <= attendance.call() + 1) communicator.stop_serving();
+  if (goes_on) return std::nullopt;
   say(text_of(differ, communicator.rank(), communicator.size()));
   return error_of(differ);
 }

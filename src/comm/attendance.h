@@ -35,12 +35,16 @@ class Attendance {
   std::optional<node::RankAbsent> absence(std::uint64_t call) const {
     return team_ == nullptr ? std::nullopt : team_->absence(call);
   }
-  /// Where another rank has not made the same calls: whether that is because one of the two has
-  /// left an earlier one to the MPI library, and the other has not, so that both can go on there.
-  bool explains_difference(int rank) const {
-    if (team_ == nullptr || team_->refuses_alike(rank)) return false;
+  /// Why another rank has not made the same calls.
+  enum class Difference {
+    of_calls,  ///< the program has called others
+    left,      ///< one of the two has left an earlier call, and can go on where the other is
+    refused,   ///< the other one alone has been refused this call
+  };
+  Difference difference_to(int rank) const {
+    if (team_ == nullptr || team_->refuses_alike(rank)) return Difference::of_calls;
     const auto absent = team_->absence(call_);
-    return !absent || !absent->refused;
+    return absent && absent->refused ? Difference::refused : Difference::left;
   }
 
  private:
