@@ -94,7 +94,7 @@ Memory memory() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : unisono::is_thorough() ? 3000 : 1500;
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : unisono::is_thorough() ? 3000 : 800;
   conformance::force("allreduce", "ring");
   conformance::force("bcast", "chain");
   const unsigned long long before = conformance::own_calls();
