@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -182,6 +184,63 @@ TEST(Reductions, OwnOperationLeavesItsRightOperandAlone) {
   EXPECT_EQ(out, expected);
   EXPECT_EQ(onto, expected);
   EXPECT_EQ(kept, right);
+}
+
+using Words = std::vector<std::uint64_t>;
+
+/// Of words, and not associative: another order gives another result.
+Words paired(const Words& left, const Words& right) {
+  Words out(left.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = 3 * left[i] + 5 * right[i] + 1;
+  return out;
+}
+
+void pair_words(const void* context, const std::byte* left, const std::byte* right, std::byte* out,
+                std::size_t count) {
+  const std::size_t words = count * *static_cast<const std::size_t*>(context);
+  Words from(words), with(words);
+  if (words == 0) return;
+  std::memcpy(from.data(), left, words * sizeof(std::uint64_t));
+  std::memcpy(with.data(), right, words * sizeof(std::uint64_t));
+  std::memcpy(out, paired(from, with).data(), words * sizeof(std::uint64_t));
+}
+
+/// Ranks in pairs until a power of two is left, then neighbours, level by level; up to three from
+/// left to right, which is the same.
+Words paired_all(std::vector<Words> parts) {
+  const std::size_t pairs = parts.size() - std::bit_floor(parts.size());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    parts[i] = paired(parts[i], parts[i + 1]);
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  while (parts.size() > 1)
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      parts[i] = paired(parts[i], parts[i + 1]);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  return parts.front();
+}
+
+TEST(Folding, HasOneOrderWhateverTheElementTakes) {
+  for (const std::size_t bytes :
+       {std::size_t{8}, std::size_t{24}, std::size_t{256}, std::size_t{264}, kLargestElement})
+    for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 23})
+      for (const std::size_t count : {0, 1, 3, 200}) {
+        const std::size_t words = bytes / sizeof(std::uint64_t);
+        std::vector<Words> from;
+        for (int rank = 0; rank < ranks; ++rank) {
+          from.emplace_back(count * words);
+          for (std::size_t i = 0; i < from.back().size(); ++i)
+            from.back()[i] = random_word(static_cast<std::uint64_t>(rank), i);
+        }
+        const Words expected = paired_all(from);
+        const Reduction reduction{pair_words, &words, bytes};
+        Words out(count * words);
+        fold(reduction, reinterpret_cast<std::byte*>(out.data()), count, ranks, [&](int rank) {
+          return reinterpret_cast<const std::byte*>(from[static_cast<std::size_t>(rank)].data());
+        });
+        EXPECT_EQ(out, expected) << bytes << " bytes, " << ranks << " ranks, " << count;
+      }
 }
 
 }  // namespace
