@@ -13,6 +13,10 @@ Unisono, the other way round in the next one. Round 1 of all cells is measured b
 in its own order, so that what the machine does meanwhile falls on all alike. One file a cell, DIR/CELL.json,
 with all that the programs printed. What is there is not measured again; what failed is with --retry.
 
+--condition has something else go on: `pauses` of 30 ms before each call, in which ranks sleep as if they
+computed on cores of their own; `loss` of 1 % of the frames to h1; `traffic`, a TCP stream from h1 to h2 as
+fast as it goes; `busy`, a process on h1 that computes, on the machine's cores.
+
 Figures are of the jobs of a round, one over the other; of all rounds the median, and from six on its interval
 (95 %). `limit`: what the bytes that must pass one host's port, or the link between two switches, take at
 95.6 % of the rate.
@@ -24,12 +28,14 @@ import math
 import os
 import random
 import re
+import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +51,14 @@ LONG_VECTOR, LONG_BLOCK = 512 << 10, 32 << 10
 FIRST = 7  # calls that a selector may use up; unisono-kinds says what came after them
 PATIENCE = 600  # seconds for a job
 MOST_FAILED = 2  # jobs of a cell; then it is left
+PAUSE = 30  # milliseconds
+CONDITIONS = ("pauses", "loss", "traffic", "busy")
+RECEIVER = (
+    "import socket; s = socket.create_server(('', 7000)); c = s.accept()[0]\nwhile c.recv(1 << 18): pass"
+)
+SENDER = "import socket; c = socket.create_connection(('h2', 7000))\nwhile True: c.sendall(bytes(1 << 16))"
+BUSY = "while True: pass"
+MEANWHILE = {"traffic": (("h2", RECEIVER), ("h1", SENDER)), "busy": (("h1", BUSY),)}  # programs of hosts
 Times = dict[str, dict[str, Any]]  # of a job, by kind
 Round = dict[str, Any]
 
@@ -90,22 +104,28 @@ class Cell:
     length: int = 0  # bytes of vectors and blocks; 0: the long ones
     uplink: str = ""  # between two switches; none: one switch
     host_queue: int = layout.HOST_QUEUE  # frames
+    condition: str = ""  # one of CONDITIONS
 
     def code(self) -> str:
         parts = [self.mpi, self.hosts.code(), self.rate]
         parts += [f"uplink{self.uplink}"] if self.uplink else []
         parts += [f"queue{self.host_queue}"] if self.host_queue != layout.HOST_QUEUE else []
         parts += [f"{self.length}B"] if self.length else []
+        parts += [self.condition] if self.condition else []
         return "-".join(parts)
 
     def __str__(self) -> str:
         switches = f", two switches joined at {self.uplink}" if self.uplink else ""
         queue = f", {self.host_queue} frames in a host" if self.host_queue != layout.HOST_QUEUE else ""
         length = f", {self.length} B" if self.length else ""
-        return f"{self.mpi}, {self.hosts} at {self.rate}{switches}{queue}{length}"
+        condition = f", {self.condition}" if self.condition else ""
+        return f"{self.mpi}, {self.hosts} at {self.rate}{switches}{queue}{length}{condition}"
 
     def limit(self, kind: str) -> float:
-        """Seconds that a call takes at least."""
+        """Seconds that a call takes at least, its pause included."""
+        return self.wire(kind) + (PAUSE / 1e3 if self.condition == "pauses" else 0)
+
+    def wire(self, kind: str) -> float:
         size = self.length or (LONG_VECTOR if kind in VECTORS else LONG_BLOCK)
         port = through_a_port(kind, size, self.hosts) * 8 / (layout.rate_of(self.rate) * GOODPUT)
         if not self.uplink:
@@ -143,7 +163,10 @@ def job(cell: Cell, options: argparse.Namespace, native: bool, cache: str) -> Ti
     command += ["--native"] if native else []
     calls = cell.native_calls if native else cell.calls
     command += ["--", str(places.program(f"unisono-kinds-{cell.mpi}")), str(calls)]
-    command += [str(max(cell.length, 4))] * 2 if cell.length else []
+    pause = cell.condition == "pauses"
+    if cell.length or pause:
+        command += [str(cell.length or LONG_VECTOR), str(cell.length or LONG_BLOCK)]
+    command += ["all", str(PAUSE)] if pause else []
     environment = os.environ | {"XDG_CACHE_HOME": cache}
     done = subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=PATIENCE, env=environment
@@ -160,17 +183,40 @@ def order_of(number: int, second_run: bool, again: bool = False) -> list[str]:
     return [*first, *ours, *last] if number % 2 == 0 else [*last, *ours, *first]
 
 
+@contextmanager
+def meanwhile(cell: Cell, options: argparse.Namespace) -> Iterator[None]:
+    """What else goes on in the lab. A program that has ended before the jobs is an error."""
+    shell = [*options.lab, "shell", "--name", options.name]
+    programs = []
+    try:
+        for host, program in MEANWHILE.get(cell.condition, ()):
+            programs.append(subprocess.Popen([*shell, host, shlex.join([sys.executable, "-c", program])]))
+            time.sleep(1)  # the receiver listens before the sender connects
+        yield
+        for program in programs:
+            if program.poll() is not None:
+                raise subprocess.CalledProcessError(
+                    program.returncode, program.args, stderr="it ended before the jobs"
+                )
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
 def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
     up = [*options.lab, "up", "--name", options.name, "--hosts", str(cell.hosts.number), "--rate", cell.rate]
     up += ["--switches", "2", "--uplink", cell.uplink] if cell.uplink else []
     up += ["--host-queue", str(cell.host_queue)]
+    up += ["--loss-on", "h1=1%"] if cell.condition == "loss" else []
     measured: Round = {"number": number, "load": round(os.getloadavg()[0], 2)}
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as unused:
         subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
         try:
-            for arm in order_of(number, options.second_run, options.again):
-                native = arm in ("native", "again")
-                measured[arm] = job(cell, options, native, unused if native else cache)
+            with meanwhile(cell, options):
+                for arm in order_of(number, options.second_run, options.again):
+                    native = arm in ("native", "again")
+                    measured[arm] = job(cell, options, native, unused if native else cache)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
             said = error.stderr.decode() if isinstance(error.stderr, bytes) else error.stderr
             measured["failed"] = f"{arm}: {type(error).__name__}: {(said or '').strip()[-500:]}"
@@ -417,11 +463,20 @@ def cells_of(options: argparse.Namespace) -> list[Cell]:
                 for length in options.short or [0]:
                     calls = options.short_calls if length else options.calls
                     native = min(options.native_calls or calls, calls)
-                    cells.append(
-                        Cell(
-                            mpi, hosts, rate, calls, native, length, options.uplink or "", options.host_queue
+                    for condition in options.condition.split(","):
+                        cells.append(
+                            Cell(
+                                mpi=mpi,
+                                hosts=hosts,
+                                rate=rate,
+                                calls=calls,
+                                native_calls=native,
+                                length=length,
+                                uplink=options.uplink or "",
+                                host_queue=options.host_queue,
+                                condition=condition,
+                            )
                         )
-                    )
     return cells
 
 
@@ -449,6 +504,7 @@ def parsed() -> argparse.Namespace:
         help="instead of the long ones: vectors and blocks of so many bytes, as 8,64,512,4096",
     )
     parser.add_argument("--short-calls", type=int, default=2000)
+    parser.add_argument("--condition", default="", help=f"{', '.join(CONDITIONS)}, with commas")
     parser.add_argument("--second-run", action="store_true", help="and a job with what the first one kept")
     parser.add_argument("--again", action="store_true", help="and native once more in each round")
     parser.add_argument("--jobs", type=int, default=1, help="rounds of a cell")
@@ -460,6 +516,9 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     if min(options.calls, options.short_calls, options.native_calls or FIRST + 1) <= FIRST:
         parser.error(f"more than {FIRST} calls, please: the first ones are told apart")
+    for condition in options.condition.split(","):
+        if condition not in ("", *CONDITIONS):
+            parser.error(f"--condition {condition}: valid are {', '.join(CONDITIONS)}")
     for length in options.short or []:
         if length < 4 or length % 4:
             parser.error(f"--short {length}: whole floats, please")

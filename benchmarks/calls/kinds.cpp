@@ -2,16 +2,21 @@
 // to a selector that learns. Plain MPI; scripts/unasked.py runs it natively and with Unisono under
 // it.
 //
-//   unisono-kinds-FLAVOUR [CALLS [LONG [SHORT [KINDS]]]]    60 524288 32768 bcast,reduce,...
+//   unisono-kinds-FLAVOUR [CALLS [LONG [SHORT [KINDS [PAUSE]]]]]   60 524288 32768 bcast,reduce,...
+//   0
 //
-// Rank 0 prints a line of JSON for each kind: seconds of all its calls, and from the eighth on,
-// until all ranks have made them; and what each of the first calls has taken on rank 0.
+// KINDS may be all. Before each call a rank sleeps for PAUSE milliseconds, as if it computed on a
+// core of its own. Rank 0 prints a line of JSON for each kind: seconds of all its calls, and from
+// the eighth on, until all ranks have made them, pauses included; and what each of the first calls
+// has taken on rank 0.
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -26,10 +31,12 @@ struct Kind {
 };
 
 /// Seconds until all ranks have made so many calls; adds each one's on this rank.
-double seconds_of(const Kind& kind, int calls, std::vector<double>& of_calls) {
+double seconds_of(const Kind& kind, int calls, std::chrono::milliseconds pause,
+                  std::vector<double>& of_calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   for (int i = 0; i < calls; ++i) {
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
     const double before = MPI_Wtime();
     kind.call();
     if (of_calls.size() < kMostPrinted) of_calls.push_back(MPI_Wtime() - before);
@@ -51,7 +58,7 @@ void print(const Kind& kind, int calls, double before, double after,
 
 /// Whether a list of names with commas has this one.
 bool names(const std::string& list, const std::string& name) {
-  return ("," + list + ",").find("," + name + ",") != std::string::npos;
+  return list == "all" || ("," + list + ",").find("," + name + ",") != std::string::npos;
 }
 
 int number(int argc, char** argv, int at, int standard) {
@@ -64,6 +71,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int calls = number(argc, argv, 1, 60);
   const int vector = number(argc, argv, 2, 512 << 10), block = number(argc, argv, 3, 32 << 10);
+  const std::chrono::milliseconds pause(number(argc, argv, 5, 0));
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -89,8 +97,8 @@ int main(int argc, char** argv) {
     if (argc > 4 && !names(argv[4], kind.name)) continue;
     const int first = calls < kFirst ? calls : kFirst;
     std::vector<double> of_calls;
-    const double before = seconds_of(kind, first, of_calls),
-                 after = seconds_of(kind, calls - first, of_calls);
+    const double before = seconds_of(kind, first, pause, of_calls),
+                 after = seconds_of(kind, calls - first, pause, of_calls);
     if (rank == 0) print(kind, calls, before, after, of_calls);
   }
   MPI_Finalize();

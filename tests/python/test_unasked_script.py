@@ -36,6 +36,13 @@ def test_the_limit_is_the_narrowest_port() -> None:
     assert cell(length=8).limit("gather") == pytest.approx(6 * 8 / (100 * mbit))
 
 
+def test_a_pause_is_part_of_a_call() -> None:
+    pausing = cell(condition="pauses")
+    assert pausing.limit("bcast") == pytest.approx(cell().limit("bcast") + 0.03)
+    assert pausing.code() == "openmpi-7-100mbit-pauses"
+    assert cell(condition="traffic").limit("bcast") == cell().limit("bcast")
+
+
 def test_or_the_link_between_two_switches() -> None:
     mbit = 1e6 * unasked.GOODPUT / 8
     narrow = cell(hosts=Hosts(8), uplink="100mbit")
