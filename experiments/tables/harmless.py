@@ -48,7 +48,7 @@ def short(text: str) -> str:
 
 
 def told(verdict: Verdict) -> str:
-    if verdict.kind in (Kind.ORDER, Kind.NEAR):
+    if verdict.kind in (Kind.ORDER, Kind.BEYOND, Kind.NEAR):
         apart = f"by {verdict.apart:.0e}" if verdict.apart else "where numbers count as zero"
         by_order = f" ({verdict.by_order:.0e})" if verdict.by_order else ""
         varies = ", and differs from run to run" if verdict.varies else ""

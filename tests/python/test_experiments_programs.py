@@ -63,7 +63,12 @@ def test_near_though_natively_equal_is_told_apart() -> None:
 def test_what_differs_natively_may_differ_as_much() -> None:
     native = [ran("1.0"), ran("1.2")]
     assert verdict(native, [ran("1.1")]).kind == Kind.SPREAD
-    assert verdict(native, [ran("1.2000001")]).kind == Kind.SPREAD
+    beyond = verdict(native, [ran("1.2000001")])
+    assert beyond.kind == Kind.BEYOND and beyond.apart == pytest.approx(1e-7 / 1.2, rel=1e-4)
+    assert verdict(native, [ran("1.1"), ran("0.9999999")]).kind == Kind.BEYOND  # one of several is enough
+    assert harmless.told(beyond).endswith("beyond what differs natively: energy by 8e-08")
+    few = verdict(native, [ran("1.2000001", own=0)])
+    assert few.kind == Kind.BEYOND, "who ran the calls does not hide it"
     assert verdict(native, [ran("1.3")]).kind == Kind.DIFFERENT
 
 
