@@ -29,15 +29,30 @@ void* malloc(std::size_t bytes) {
   see(__builtin_return_address(0), bytes);
   return __libc_malloc(bytes);
 }
+void* __libc_calloc(std::size_t many, std::size_t bytes);
+void* calloc(std::size_t many, std::size_t bytes) {
+  see(__builtin_return_address(0), many * bytes);
+  return __libc_calloc(many, bytes);
+}
+void* __libc_realloc(void* old, std::size_t bytes);
+void* realloc(void* old, std::size_t bytes) {
+  see(__builtin_return_address(0), bytes);
+  return __libc_realloc(old, bytes);
+}
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  see(__builtin_return_address(0), bytes);
+  return __libc_memalign(alignment, bytes);
+}
 }
 
 int main(int argc, char** argv) {
   constexpr std::size_t kCommunicators = 100, kMostEach = 4 << 10;
   MPI_Init(&argc, &argv);
   std::vector<MPI_Comm> held(kCommunicators);
-  for (MPI_Comm& comm : held) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const int me = conformance::rank_in(MPI_COMM_WORLD), size = conformance::size_of(MPI_COMM_WORLD);
   g_counts = true;
+  for (MPI_Comm& comm : held) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   for (const MPI_Comm comm : held) {
     int sum = 0;
     MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm);

@@ -70,6 +70,8 @@ class Job {
     const unsigned long long native_defects = total(tallies_.native_defects);
     const unsigned long long own = total(own_calls());
     if (rank != 0) return;
+    // Kernels and what goes by the memory of the node may be left out one by one, but not all.
+    if (is_long() && own == 0) fail("nothing ran in Unisono");
     if (messages + wrong > 0)
       std::printf("messages: %llu; calls with wrong arguments: %llu, natively errors: %llu\n",
                   messages, wrong, refused);
@@ -84,6 +86,13 @@ class Job {
   }
 
  private:
+  /// So long that some calls can run in Unisono; a part of a program may have none of these.
+  bool is_long() const {
+    const bool ours = options_.spec != "native" && options_.spec != "default";
+    return has_unisono() && ours && options_.from == 0 && options_.only.empty() &&
+           !options_.simplified(-1).chosen && tallies_.calls >= 500;
+  }
+
   bool time_is_up() const {
     int up = PMPI_Wtime() - begin_ > static_cast<double>(options_.seconds);
     PMPI_Bcast(&up, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -94,12 +94,20 @@ int main(int argc, char** argv) {
   conformance::force("bcast", "shm_direct");  // others write into a rank's buffer
   std::vector<int> a(64, 1), b(64);
   const auto good = [&] {
+    const int me = conformance::rank_in(comm), size = conformance::size_of(comm);
     for (int i = 0; i < 10; ++i) {
+      a[0] = me == 0 ? 1 : -1;
       CHECK(MPI_Bcast(a.data(), 1, MPI_INT, 0, comm) == MPI_SUCCESS);
+      CHECK(a[0] == 1);
+      b.assign(b.size(), -1);
       CHECK(MPI_Allreduce(a.data(), b.data(), 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
-      CHECK(b[0] == conformance::size_of(comm));
+      CHECK(b[0] == size);
+      b[0] = -1;
       CHECK(MPI_Scan(a.data(), b.data(), 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+      CHECK(b[0] == me + 1);
+      b[0] = -1;
       CHECK(MPI_Alltoall(a.data(), 1, MPI_INT, b.data(), 1, MPI_INT, comm) == MPI_SUCCESS);
+      CHECK(b[0] == 1 && b[static_cast<std::size_t>(size - 1)] == 1);
     }
     CHECK(MPI_Bcast(nullptr, 0, MPI_INT, 0, comm) == MPI_SUCCESS);
   };

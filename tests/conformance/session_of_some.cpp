@@ -21,10 +21,16 @@ int main(int argc, char** argv) {
   for (int call = 0; call < kCalls; ++call) {
     if (call == kCalls / 2 && makes_one)
       MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    all.assign(all.size(), -1);
     MPI_Allreduce(ones.data(), all.data(), kCount, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all[kCount - 1] == p);
-    MPI_Allgather(ones.data(), kCount, MPI_INT, all.data(), kCount, MPI_INT, MPI_COMM_WORLD);
-    MPI_Bcast(all.data(), kCount, MPI_INT, call % p, MPI_COMM_WORLD);
+    const std::vector<int> mine(kCount, call + me);
+    MPI_Allgather(mine.data(), kCount, MPI_INT, all.data(), kCount, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < p; ++r) CHECK(all[static_cast<std::size_t>(r * kCount)] == call + r);
+    const int root = call % p;
+    all.assign(all.size(), me == root ? call : -1);
+    MPI_Bcast(all.data(), kCount, MPI_INT, root, MPI_COMM_WORLD);
+    CHECK(all[0] == call && all[kCount - 1] == call);
   }
   if (me == 0) std::printf("session_of_some: passed\n");
   if (me == p - 1) usleep(100000);

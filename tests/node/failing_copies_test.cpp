@@ -79,19 +79,24 @@ TEST_P(FailingCopies, InTheMiddleOfCalls) {
 
 TEST_P(FailingCopies, BesideOtherLengths) {
   const auto [size, mode] = GetParam();
+  std::atomic<int> failed{0}, told{0};
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const auto calls = [seed](Team& team) -> std::string {
+    const auto calls = [&, seed](Team& team) -> std::string {
       draw(seed, team.rank());
       for (const What what : {What::gatherv, What::scatterv, What::alltoallv}) {
         bool truncated = false;
         const Call call{what, 3000, static_cast<int>(seed) % team.size(), false, false, seed};
         if (std::string wrong = run_with_other_lengths(team, call, truncated); !wrong.empty())
           return wrong;
+        told += truncated ? 1 : 0;
       }
+      failed += t_failed ? 1 : 0;
       return "";
     };
     ASSERT_EQ("", on_threads(size, 256, mode, calls, all_direct_from(1)));
   }
+  EXPECT_GT(failed, 10);
+  EXPECT_GT(told, 10);
 }
 
 TEST_P(FailingCopies, InTheMiddleOfMessages) {

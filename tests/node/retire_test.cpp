@@ -58,8 +58,8 @@ TEST(Ending, IsBehindWhatTheRankAheadHasBegun) {
   TeamMemory arena;
   SharedFlags::prepare(arena.bytes.data(), 2);
   SharedFlags finds(arena.bytes.data(), 0, 2, {}), ahead(arena.bytes.data(), 1, 2, {});
-  EXPECT_TRUE(begun(finds, 3));
-  for (const std::uint64_t number : {3, 4, 6}) EXPECT_TRUE(begun(ahead, number));
+  EXPECT_EQ(begun(finds, 3), true);
+  for (const std::uint64_t number : {3, 4, 6}) EXPECT_EQ(begun(ahead, number), true);
   EXPECT_EQ(finds.end_calls(), 7U);
   EXPECT_EQ(begun(finds, 4), false);
   EXPECT_EQ(begun(finds, 6), false);
