@@ -107,8 +107,9 @@ template <Collective kCollective>
   } else {
     const auto data = plain_data(call, communicator.rank(), info.bytes);
     if (!data || !kind.passes()) return false;
-    team.begin_call(word_of(call, info.bytes));
-    run_regular(team.team(), kCollective, call.root, *data, &kind.reduction, kind.way);
+    team.make_call(word_of(call, info.bytes), [&] {
+      run_regular(team.team(), kCollective, call.root, *data, &kind.reduction, kind.way);
+    });
   }
   count(g_own_calls);
   return true;

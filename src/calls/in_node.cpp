@@ -267,8 +267,8 @@ bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), count, count};
   if (args->in_place) data.in_place(call.collective, own_block(*args));
-  team.begin_call(word_of(call, kind.bytes));
-  run_irregular(team.team(), *args, data, &kind.reduction, kind.way);
+  team.make_call(word_of(call, kind.bytes),
+                 [&] { run_irregular(team.team(), *args, data, &kind.reduction, kind.way); });
   return true;
 }
 
@@ -304,11 +304,16 @@ std::optional<int> run_in_node(Communicator& communicator, const Call& call, Cou
   if (const int rc = prepared.pack_inputs(); rc != MPI_SUCCESS) return rc;
   if (call.collective == gatherv) prepared.args.count = args.send.count;
   NodeTeam& team = *communicator.team();
-  team.begin_call(word_of(call, bytes));
-  if (may_use_slots(team.team(), call, static_cast<std::size_t>(bytes), way) && !team.make_room())
-    return std::nullopt;
-  const unsigned epoch = team.team().epoch();
-  run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding, way);
+  bool has_run = false;
+  unsigned epoch = 0;
+  team.make_call(word_of(call, bytes), [&] {
+    if (may_use_slots(team.team(), call, static_cast<std::size_t>(bytes), way) && !team.make_room())
+      return;
+    epoch = team.team().epoch();
+    run(team.team(), args, prepared.binding.input, prepared.binding.output, prepared.binding, way);
+    has_run = true;
+  });
+  if (!has_run) return std::nullopt;
   if (const int rc = prepared.unpack_outputs(); rc != MPI_SUCCESS) return rc;
   // Not where another choice has come due meanwhile: the ranks that knew the kind ask the rule
   // again.

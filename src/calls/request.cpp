@@ -306,7 +306,7 @@ void Request::look_for_absence() {
   if (tags_.lasting || ++fruitless_looks_ % kLooksPerQuestion != 0) return;
   const auto absent = communicator_.attendance().absence(call_);
   if (!absent) return;
-  const auto code = end_without_rank(communicator_, bound_.args.collective, call_, *absent);
+  const auto code = end_flight_without_rank(communicator_, bound_.args.collective, call_, *absent);
   finish(code || !retained_ ? code : std::optional<int>(MPI_ERR_OTHER));
 }
 

@@ -17,38 +17,38 @@ class Attendance {
   /// The number of the last call.
   const std::uint64_t& call() const { return call_; }
   /// Those who make the calls have memory together.
-  void meet_in(node::Team& team) { team_ = &team; }
+  void meet_in(node::Team& team) {
+    team_ = &team;
+    if (refused_before_ != 0) team.absences().refuse(refused_before_);
+  }
 
   bool is_shared() const { return team_ != nullptr; }
 
   /// Before the last call goes to the MPI library, for what this rank alone may see of it.
   [[gnu::noinline, gnu::cold]] void refuse() {
-    if (team_ != nullptr) team_->absences().refuse(call_);
+    if (team_ == nullptr)
+      refused_before_ = call_;
+    else
+      team_->absences().refuse(call_);
   }
   /// All from this one on go to the MPI library.
   void leave_from(std::uint64_t call) {
     if (team_ != nullptr) team_->absences().leave_from(call);
   }
-  /// The first call that no rank has begun in the team's memory, and none will. Precondition: there
-  /// is one.
-  std::uint64_t end_calls() { return team_->end_calls(); }
   std::optional<node::RankAbsent> absence(std::uint64_t call) const {
     return team_ == nullptr ? std::nullopt : team_->absence(call);
   }
-  /// Why another rank has not made the same calls.
-  enum class Difference {
-    of_calls,  ///< the program has called others
-    left,      ///< one of the two has left an earlier call, and can go on where the other is
-    refused,   ///< the other one alone has been refused this call
-  };
-  Difference difference_to(int rank) const {
-    if (team_ == nullptr || team_->refuses_alike(rank)) return Difference::of_calls;
+  /// Where another rank has not made the same calls: whether that is because one of the two has
+  /// left an earlier one to the MPI library, and the other has not, so that both can go on there.
+  bool explains_difference(int rank) const {
+    if (team_ == nullptr || team_->refuses_alike(rank)) return false;
     const auto absent = team_->absence(call_);
-    return absent && absent->refused ? Difference::refused : Difference::left;
+    return !absent || !absent->refused;
   }
 
  private:
   std::uint64_t call_ = 0;
+  std::uint64_t refused_before_ = 0;  // the last one before there was a team
   node::Team* team_ = nullptr;
 };
 

@@ -383,6 +383,15 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
 }
 
 // What never measures goes round the whole ring from the beginning.
+std::uint64_t NodeTeam::end_calls(bool failed) {
+  constexpr std::chrono::microseconds kPause{200};
+  return user_.end_calls(failed, [this] {
+    give_turn();
+    look_for_the_dead(*g_memory, *arena_.awaited);
+    std::this_thread::sleep_for(kPause);
+  });
+}
+
 bool NodeTeam::make_room() {
   const bool measures = user_.probing().first != 0;
   return node::make_room(user_, measures ? user_.first_room() : user_.ring_bytes());

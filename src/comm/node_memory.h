@@ -82,10 +82,23 @@ class NodeTeam : public InNode<node::Team> {
   node::Team& team() { return user_; }
   /// Where the communicator whose ranks these are keeps the number of its call.
   void count_calls_by(const std::uint64_t& call) { arena_.awaited->call = &call; }
-  void begin_call(node::CallWord call) {
+  /// A call of all ranks. Throws CallLeft, and what `run` throws.
+  template <class Run>
+  [[gnu::always_inline]] void make_call(node::CallWord call, const Run& run) {
     InNode::begin_call();
     user_.begin_call(call, *arena_.awaited->call);
+    try {
+      run();
+    } catch (const node::CallLeft&) {
+      throw;
+    } catch (...) {
+      user_.end_call();
+      throw;
+    }
+    user_.end_call();
   }
+  /// See Flags::end_calls(). Throws RankLost.
+  std::uint64_t end_calls(bool failed);
   /// Before a call whose messages may go in slots: whether all ranks have memory for some. In a
   /// call of all of them; the same on all.
   bool make_room();

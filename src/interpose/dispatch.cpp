@@ -45,17 +45,15 @@ std::optional<int> guarded(const Call& call, const CallInfo& info, const Run& ru
     info.communicator->lose_rank();
     error = rank_lost_error(call.comm);
   } catch (const node::CallsDiffer& differ) {
-    const std::optional<int> code = end_differing(*info.communicator, differ);
-    if (!code) return code;
-    error = *code;
-  } catch (const node::CallsEnded& ended) {
-    const std::optional<int> code = end_after_difference(*info.communicator, ended);
+    const std::optional<int> code = end_differing(*info.communicator, call, differ);
     if (!code) return code;
     error = *code;
   } catch (const node::RankAbsent& absent) {
-    Communicator& communicator = *info.communicator;
-    const std::optional<int> code =
-        end_without_rank(communicator, call.collective, communicator.attendance().call(), absent);
+    const std::optional<int> code = end_without_rank(*info.communicator, call, absent);
+    if (!code) return code;
+    error = *code;
+  } catch (const node::CallsEnded& ended) {
+    const std::optional<int> code = end_after_difference(*info.communicator, call, ended);
     if (!code) return code;
     error = *code;
   } catch (const node::Truncated&) {

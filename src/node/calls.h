@@ -9,16 +9,18 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <thread>
 
 namespace unisono::node {
 
 /// One call, as whoever makes it packs it; never 0. The same on all ranks.
 using CallWord = std::uint64_t;
 
+/// This rank does not complete a call that it has begun with the others.
+struct CallLeft : std::exception {};
+
 /// What await() throws where another rank has not made the same calls. What the ranks share is of
 /// no use any more. The words are those of the first calls that differ.
-struct CallsDiffer : std::exception {
+struct CallsDiffer : CallLeft {
   CallsDiffer(int of_rank, CallWord theirs_, CallWord mine_)
       : rank(of_rank), theirs(theirs_), mine(mine_) {}
   const char* what() const noexcept override { return "ranks have called different collectives"; }
@@ -29,7 +31,7 @@ struct CallsDiffer : std::exception {
 
 /// What look_for_difference() throws where another rank takes no part in the call that is waited
 /// for.
-struct RankAbsent : std::exception {
+struct RankAbsent : CallLeft {
   RankAbsent(int of_rank, bool has_refused) : rank(of_rank), refused(has_refused) {}
   const char* what() const noexcept override { return "a rank takes no part in this call"; }
 
@@ -37,12 +39,13 @@ struct RankAbsent : std::exception {
   bool refused;  ///< this very call; else it leaves all calls from an earlier one on
 };
 
-/// What begin_call() throws once the ranks make no calls together any more (CallsEnd).
-struct CallsEnded : std::exception {
-  explicit CallsEnded(bool was_begun) : begun(was_begun) {}
+/// What begin_call(), or a wait that lasts, throws once calls of the ranks have differed
+/// (CallsEnd).
+struct CallsEnded : CallLeft {
+  explicit CallsEnded(bool is_inside) : inside(is_inside) {}
   const char* what() const noexcept override { return "ranks make no calls together any more"; }
 
-  bool begun;  ///< some rank has begun this call in the team's memory; else nobody does
+  bool inside;  ///< the call may have moved data
 };
 
 /// Every store that a rank has made to shared memory before it reads what this one has stored last
@@ -50,26 +53,22 @@ struct CallsEnded : std::exception {
 void see_stores_of_others();
 
 /// From which call on ranks whose calls have differed make none in their team's memory any more.
-/// Who only sends may be some calls ahead of the rank that finds the difference: those calls cannot
-/// be completed, nor repeated elsewhere. In the team's memory, the same for all ranks.
+/// Who only sends may have completed some calls that the others cannot complete, nor repeat
+/// elsewhere. In the team's memory, the same for all ranks.
 class CallsEnd {
  public:
+  /// Whoever begins a call looks at this once it has said so in its log.
   bool is_near() const { return first_.load(std::memory_order_relaxed) != kNever; }
-  /// The number of that call. `last_begun`: returns the greatest of those that ranks have begun;
-  /// whoever begins another must look at is_near() after it has said so.
-  template <class LastBegun>
-  std::uint64_t settle(const LastBegun& last_begun) {
-    std::uint64_t first = kNever;
-    if (first_.compare_exchange_strong(first, kBeingSettled, std::memory_order_acq_rel)) {
-      see_stores_of_others();
-      first = last_begun() + 1;
-      first_.store(first, std::memory_order_release);
-    }
-    while (first == kBeingSettled) {
-      std::this_thread::yield();
-      first = first_.load(std::memory_order_acquire);
-    }
-    return first;
+  /// True on one rank, which is to settle it.
+  bool begin() {
+    std::uint64_t never = kNever;
+    return first_.compare_exchange_strong(never, kBeingSettled, std::memory_order_acq_rel);
+  }
+  void settle(std::uint64_t first) { first_.store(first, std::memory_order_release); }
+  /// The number of that call, once it is settled.
+  std::optional<std::uint64_t> first() const {
+    const std::uint64_t first = first_.load(std::memory_order_acquire);
+    return first == kNever || first == kBeingSettled ? std::nullopt : std::optional(first);
   }
 
  private:
@@ -125,8 +124,24 @@ class CallLog {
     calls_.store(calls + 1, std::memory_order_release);
   }
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
-  /// The number of the last call among all calls of the communicator.
-  std::uint64_t last() const { return last_.load(std::memory_order_acquire); }
+  /// The call that was noted last is over.
+  void complete() { done_.store(last_.load(std::memory_order_relaxed), std::memory_order_release); }
+  /// This rank makes no more calls with the others. The last one is over if it has failed; else it
+  /// has not been, and those before it have.
+  void stop(bool failed) {
+    const std::uint64_t last = last_.load(std::memory_order_relaxed);
+    if (failed || done_.load(std::memory_order_relaxed) + 1 < last)
+      done_.store(failed ? last : last - 1, std::memory_order_relaxed);
+    has_stopped_.store(true, std::memory_order_release);
+  }
+  /// The number of the last call that is over, among all calls of the communicator; nothing while
+  /// another is under way.
+  std::optional<std::uint64_t> settled() const {
+    if (!has_stopped_.load(std::memory_order_acquire) &&
+        done_.load(std::memory_order_acquire) != last_.load(std::memory_order_acquire))
+      return std::nullopt;
+    return done_.load(std::memory_order_acquire);
+  }
   /// The call of that place, of which the first is 0; 0 where it is not kept any more.
   CallWord at(std::uint64_t call) const {
     const CallWord word = words_[call % kKept].load(std::memory_order_acquire);
@@ -135,7 +150,8 @@ class CallLog {
   }
 
  private:
-  std::atomic<std::uint64_t> calls_{0}, last_{0};
+  std::atomic<std::uint64_t> calls_{0}, last_{0}, done_{0};
+  std::atomic<bool> has_stopped_{false};
   std::atomic<CallWord> words_[kKept]{};
 };
 

@@ -118,17 +118,28 @@ class Flags {
     mine().log.note(call, number);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // see_stores_of_others() does the rest
     if (team_->calls_end.is_near()) [[unlikely]]
-      throw CallsEnded(number < end_calls());
+      throw CallsEnded(false);
     calls_ = (calls_ + call) * kOdd;
   }
-  /// Calls have differed: the ranks begin no other together. The number of the first that nobody
-  /// has begun; the same on all ranks.
-  [[gnu::noinline, gnu::cold]] std::uint64_t end_calls() {
-    return team_->calls_end.settle([this] {
+  /// The call that has begun is over on this rank.
+  void end_call() { mine().log.complete(); }
+  /// Calls have differed, so that ranks make no more of them together, and this rank will begin
+  /// none. The number of the first call that no rank has completed, the same on all: from it on
+  /// another way is open. `failed`: this rank's last call ends with an error, else it has not been
+  /// completed. Every rank that is in a call comes here or completes it; `idle` is called while
+  /// one is waited for.
+  template <class Idle>
+  std::uint64_t end_calls(bool failed, const Idle& idle) {
+    mine().log.stop(failed);
+    CallsEnd& end = team_->calls_end;
+    if (end.begin()) {
+      see_stores_of_others();
       std::uint64_t last = 0;
-      for (int rank = 0; rank < size_; ++rank) last = std::max(last, ranks_[rank].log.last());
-      return last;
-    });
+      for (int rank = 0; rank < size_; ++rank) last = std::max(last, wait_for_log(rank, idle));
+      end.settle(last + 1);
+    }
+    while (!end.first()) idle();
+    return *end.first();
   }
 
   /// What one rank has found out, and all are to act on: from a later step on, the same on all
@@ -210,11 +221,12 @@ class Flags {
   }
   /// In a wait that lasts, at any time: whoever has found a difference has left, and ranks that
   /// wait for each other read nothing by which they would find it. `call`: where its number is, if
-  /// calls are numbered. Throws CallsDiffer or RankAbsent.
+  /// calls are numbered. Throws CallsDiffer, RankAbsent or CallsEnded.
   void look_for_difference(const std::uint64_t* call) {
     for (int rank = 0; rank < size_; ++rank) compare_logs(rank);
     if (call == nullptr) return;
     if (const auto absent = absence(*call)) throw *absent;
+    if (team_->calls_end.is_near()) throw CallsEnded(true);
   }
   /// Of this rank.
   Absences& absences() { return mine().absences; }
@@ -290,6 +302,11 @@ class Flags {
 
   void await_gate(Step step) {
     wait_until<Memory>(gate(step).opened.value, step + 1, gate(step).sleepers.value, policy_);
+  }
+  template <class Idle>
+  std::uint64_t wait_for_log(int rank, const Idle& idle) {
+    for (;; idle())
+      if (const auto last = ranks_[rank].log.settled()) return *last;
   }
   [[gnu::noinline, gnu::cold]] void compare_logs(int rank) {
     if (const auto difference = first_difference(rank, ranks_[rank].log, mine().log))

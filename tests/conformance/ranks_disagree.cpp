@@ -11,6 +11,10 @@
 //
 //   mpiexec -n 2 ranks_disagree ahead
 //
+// And here the root waits in the next call, which both can make all the same:
+//
+//   mpiexec -n 2 ranks_disagree waits
+//
 // And rank 0 sends shorter blocks than all receive, which MPI forbids, and the MPI libraries do:
 //
 //   mpiexec -n 2 ranks_disagree short-allgather | short-alltoall | short-scatter | short-gather
@@ -190,6 +194,16 @@ Ended make_differing(const std::string& what, int rank, std::vector<char>& data)
     }
     if (rank == 0) CHECK(sums == std::vector<int>(kCount, 2));
     return {MPI_SUCCESS, MPI_SUCCESS};
+  }
+  if (what == "waits") {
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const int code = bcast(8, 16);
+    for (int i = 1; i < 10; ++i) {
+      int sum = -1;
+      CHECK(MPI_Reduce(&i, &sum, 1, MPI_INT, MPI_SUM, 0, world) == MPI_SUCCESS);
+      if (rank == 0) CHECK(sum == 2 * i);
+    }
+    return {code, MPI_ERR_TRUNCATE};
   }
   if (what == "roots") {
     MPI_Bcast(data.data(), 8, MPI_CHAR, rank, world);  // nobody waits for anybody

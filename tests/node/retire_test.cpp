@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <optional>
 #include <thread>
 
 #include "node/flags.h"
@@ -45,27 +44,57 @@ TEST(Retiring, BeginsAtOneStepThatNobodyHasPassed) {
     }
 }
 
-/// Whether the call of that number has begun together; nothing where nobody begins it so.
-std::optional<bool> begun(SharedFlags& flags, std::uint64_t number) try {
-  constexpr CallWord kAny = 1;
+constexpr CallWord kAny = 1;
+
+bool begins(SharedFlags& flags, std::uint64_t number) try {
   flags.begin_call(kAny, number);
   return true;
-} catch (const CallsEnded& ended) {
-  return ended.begun ? std::optional(false) : std::nullopt;
+} catch (const CallsEnded&) {
+  return false;
 }
 
-TEST(Ending, IsBehindWhatTheRankAheadHasBegun) {
+std::uint64_t end(SharedFlags& flags, bool failed) {
+  return flags.end_calls(failed, [] { std::this_thread::yield(); });
+}
+
+TEST(Ending, IsBehindWhatTheRankAheadHasCompleted) {
   TeamMemory arena;
   SharedFlags::prepare(arena.bytes.data(), 2);
   SharedFlags finds(arena.bytes.data(), 0, 2, {}), ahead(arena.bytes.data(), 1, 2, {});
-  EXPECT_EQ(begun(finds, 3), true);
-  for (const std::uint64_t number : {3, 4, 6}) EXPECT_EQ(begun(ahead, number), true);
-  EXPECT_EQ(finds.end_calls(), 7U);
-  EXPECT_EQ(begun(finds, 4), false);
-  EXPECT_EQ(begun(finds, 6), false);
-  EXPECT_EQ(begun(finds, 7), std::nullopt);
-  EXPECT_EQ(begun(ahead, 7), std::nullopt);
-  EXPECT_EQ(ahead.end_calls(), 7U);
+  EXPECT_TRUE(begins(finds, 3));
+  for (const std::uint64_t number : {3, 4, 6}) {
+    EXPECT_TRUE(begins(ahead, number));
+    ahead.end_call();
+  }
+  EXPECT_EQ(end(finds, true), 7U);
+  EXPECT_FALSE(begins(finds, 4));
+  EXPECT_FALSE(begins(ahead, 7));
+  EXPECT_EQ(end(ahead, false), 7U);
+}
+
+TEST(Ending, IsAtACallThatARankWaitsIn) {
+  TeamMemory arena;
+  SharedFlags::prepare(arena.bytes.data(), 2);
+  SharedFlags finds(arena.bytes.data(), 0, 2, {}), waits(arena.bytes.data(), 1, 2, {});
+  EXPECT_TRUE(begins(finds, 3));
+  EXPECT_TRUE(begins(waits, 3));
+  waits.end_call();
+  EXPECT_TRUE(begins(waits, 5));
+  std::uint64_t found = 0;
+  std::thread other([&] { found = end(finds, true); });
+  const std::uint64_t number = 5;
+  while (true) {
+    try {
+      waits.look_for_difference(&number);
+    } catch (const CallsEnded& ended) {
+      EXPECT_TRUE(ended.inside);
+      break;
+    }
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(end(waits, false), 5U);  // both make it elsewhere
+  other.join();
+  EXPECT_EQ(found, 5U);
 }
 
 // Whichever comes first, the call's begin or the end: both ranks see it alike.
@@ -75,15 +104,20 @@ TEST(Ending, IsOneForRanksThatDoNotWaitForEachOther) {
     TeamMemory arena;
     SharedFlags::prepare(arena.bytes.data(), 2);
     SharedFlags finds(arena.bytes.data(), 0, 2, {}), ahead(arena.bytes.data(), 1, 2, {});
-    std::atomic<std::uint64_t> begun_last = 0;
+    std::atomic<std::uint64_t> completed = 0;
+    std::uint64_t seen = 0;
     std::thread other([&] {
-      while (begun(ahead, begun_last + 1) == true) ++begun_last;
+      while (begins(ahead, completed + 1)) {
+        ahead.end_call();
+        ++completed;
+      }
+      seen = end(ahead, false);
     });
-    while (begun_last == 0) std::this_thread::yield();
-    const std::uint64_t first = finds.end_calls();
+    while (completed == 0) std::this_thread::yield();
+    const std::uint64_t first = end(finds, false);
     other.join();
-    EXPECT_GE(first, begun_last + 1);
-    EXPECT_LE(first, begun_last + 2);  // a call that saw the end when it had said that it began
+    EXPECT_EQ(first, completed + 1);
+    EXPECT_EQ(seen, first);
   }
 }
 
