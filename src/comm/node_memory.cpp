@@ -18,6 +18,7 @@
 #include <new>
 #include <numeric>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "base/say.h"
@@ -384,7 +385,7 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
 
 // What never measures goes round the whole ring from the beginning.
 std::uint64_t NodeTeam::end_calls(bool failed) {
-  constexpr std::chrono::microseconds kPause{200};
+  static constexpr std::chrono::microseconds kPause{200};
   return user_.end_calls(failed, [this] {
     give_turn();
     look_for_the_dead(*g_memory, *arena_.awaited);
