@@ -133,14 +133,16 @@ std::optional<std::vector<T>> all_of(MPI_Comm comm, const T& own) {
   return all;
 }
 
-/// Looks for a packet with the sign until then.
+/// Looks for a packet with the sign until then, however many others come.
 bool sees(multicast::Socket& socket, std::span<const std::byte> sign, Time until) {
   std::array<std::byte, 2048> room{};
   for (Time left = 1; left > 0; left = until - multicast_now()) {
     std::array<multicast::Incoming, 1> packet{{{room.data(), room.size(), 0}}};
-    while (socket.receive(packet) > 0)
+    if (socket.receive(packet) > 0) {
       if (packet[0].bytes == sign.size() && std::equal(sign.begin(), sign.end(), room.begin()))
         return true;
+      continue;
+    }
     std::array<pollfd, 2> descriptors{};
     for (std::size_t i = 0; i < descriptors.size(); ++i)
       descriptors[i] = {socket.descriptors()[i], POLLIN, 0};
