@@ -1,11 +1,14 @@
 // Nonblocking collectives: which of them Unisono starts, and with which algorithm.
+#include <array>
+#include <cstdint>
+
 #include "algorithms/composition.h"
 #include "base/config.h"
 #include "base/hash.h"
+#include "calls/in_node.h"
 #include "calls/nonblocking.h"
 #include "calls/persistent.h"
 #include "calls/progress_thread.h"
-#include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "mpi/rank_lost.h"
 #include "mpi/threads.h"
@@ -33,6 +36,15 @@ std::string hinted_spec(MPI_Info hints) {
   const std::string algorithm = value("unisono_algorithm"), segment = value("unisono_segment");
   if (algorithm.empty() || segment.empty()) return algorithm;
   return algorithm + (algorithm.find(':') == std::string::npos ? ":" : ",") + "segment=" + segment;
+}
+
+/// Where ranks share memory they ask each other there, and find out who calls something else.
+bool all_equal(Communicator& communicator, std::uint64_t number) {
+  const auto bits = static_cast<std::int64_t>(number);
+  const std::array own{bits, ~bits};
+  std::array<std::int64_t, 2> extremes{};
+  return combine_numbers(communicator, own, extremes, MPI_MAX) == MPI_SUCCESS &&
+         extremes[0] == ~extremes[1];
 }
 
 /// Sends messages only, and waits for nothing but these; or, in place of a kernel of the node, its
@@ -150,7 +162,7 @@ std::optional<int> Engine::start(const Call& asked, const CallInfo& info, MPI_Re
 Choice Engine::as_hinted(Communicator& communicator, const Facts& facts, MPI_Info hints,
                          Choice choice) {
   const std::string text = hinted_spec(hints);
-  const bool equal = all_equal(communicator.handle(), fnv1a(text));
+  const bool equal = all_equal(communicator, fnv1a(text));
   if (text.empty() && equal) return choice;
   const auto complain = [&](const std::string& what) {
     if (first_rank_ && communicator.is_new(what)) say_once(what);

@@ -13,7 +13,7 @@
 //
 // And here the root waits in the next call, which both can make all the same:
 //
-//   mpiexec -n 2 ranks_disagree waits
+//   mpiexec -n 2 ranks_disagree waits | persistent
 //
 // And rank 0 sends shorter blocks than all receive, which MPI forbids, and the MPI libraries do:
 //
@@ -203,6 +203,22 @@ Ended make_differing(const std::string& what, int rank, std::vector<char>& data)
       CHECK(MPI_Reduce(&i, &sum, 1, MPI_INT, MPI_SUM, 0, world) == MPI_SUCCESS);
       if (rank == 0) CHECK(sum == 2 * i);
     }
+    return {code, MPI_ERR_TRUNCATE};
+  }
+  if (what == "persistent") {
+    // The root does not know of the error when it makes the request, which ranks ask each other of.
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const int code = bcast(8, 16);
+    int one = 1, sum = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    CHECK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request) ==
+          MPI_SUCCESS);
+    for (int i = 0; i < 3; ++i) {
+      sum = 0;
+      CHECK(MPI_Start(&request) == MPI_SUCCESS &&
+            MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && sum == 2);
+    }
+    MPI_Request_free(&request);
     return {code, MPI_ERR_TRUNCATE};
   }
   if (what == "roots") {
