@@ -1,4 +1,4 @@
-"""Nerve cells and trees of species: NEURON, ExaML."""
+"""Nerve cells and trees of species: NEURON, ExaML, PhyML."""
 
 import sys
 from dataclasses import replace
@@ -62,5 +62,20 @@ parse-examl -s genes.phy -m DNA -n genes > parse.log""",
         ),
         written=("ExaML_TreeFile.out",),
         seconds=r"^Overall Time for evaluating .*: # secs",
+    ),
+    Program(
+        name="phyml",
+        what="a tree of 54 species with eight bootstraps, the package's own data",
+        packages=("phyml",),
+        prepare="cp /usr/share/doc/phyml/examples/nucleic .",
+        command=(
+            "phyml-mpi",
+            *("-i", "nucleic", "-d", "nt", "-b", "8", "-m", "HKY85", "-c", "4", "-a", "e", "-o", "lr"),
+            *("--r_seed", "7", "--no_memory_check", "--quiet"),
+        ),
+        quantities=(
+            Quantity("tree", file="nucleic_phyml_tree.txt"),
+            Quantity("trees of the bootstraps", file="nucleic_phyml_boot_trees.txt"),
+        ),
     ),
 )

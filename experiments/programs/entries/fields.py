@@ -1,4 +1,4 @@
-"""Fluids and finite elements: OpenFOAM, Code_Saturne, Gerris, DOLFINx."""
+"""Fluids, finite elements and fields: OpenFOAM, Code_Saturne, Gerris, DOLFINx, mpgrafic."""
 
 from experiments.programs.program import Program, Quantity
 
@@ -43,6 +43,28 @@ def settings(end: str, step: str = "") -> str:
 
 
 DOLFINX = ("-ksp_type", "cg", "-ksp_rtol", "1e-8", "-pc_type", "hypre", "-pc_hypre_type", "boomeramg")
+
+# Answers to its questions: power law, densities and Hubble's constant, baryons, normalisation, range, offset,
+# one grid, seed, files.
+UNIVERSE = """4
+0.3,0.7,70
+0.05
+1
+-0.92
+0.01,100.0
+-50
+1
+0
+
+
+
+
+1
+1234
+white-outfile.dat
+0
+noisefile_dummy.dat
+"""
 
 PROGRAMS = (
     foam(
@@ -98,6 +120,17 @@ sed "s/RANK1/$(share 1)/; s/RANK2/$(share 2)/; s/RANK3/$(share 3)/" {inputs}/vor
             Quantity("iterations", r"^\*\*\* Number of Krylov iterations: #", tolerance=0.1),
             Quantity("norm", r"^\*\*\* Solution norm: +#", tolerance=1e-6),
             Quantity("unknowns", r"^  Total degrees of freedom: +#"),
+        ),
+    ),
+    Program(
+        name="mpgrafic",
+        what="density and velocities of an early universe on a grid of 96 by 96 by 96, by Fourier transforms",
+        packages=("mpgrafic",),
+        files={"universe.in": UNIVERSE},
+        command=("mpgrafic", "--np=96", "universe.in"),
+        quantities=(
+            Quantity("fields", file="ic_*"),
+            Quantity("spectrum", file="power.dat"),
         ),
     ),
 )
