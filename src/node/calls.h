@@ -21,12 +21,13 @@ struct CallLeft : std::exception {};
 /// What await() throws where another rank has not made the same calls. What the ranks share is of
 /// no use any more. The words are those of the first calls that differ.
 struct CallsDiffer : CallLeft {
-  CallsDiffer(int of_rank, CallWord theirs_, CallWord mine_)
-      : rank(of_rank), theirs(theirs_), mine(mine_) {}
+  CallsDiffer(int of_rank, CallWord theirs_, CallWord mine_, bool is_earlier)
+      : rank(of_rank), theirs(theirs_), mine(mine_), earlier(is_earlier) {}
   const char* what() const noexcept override { return "ranks have called different collectives"; }
 
   int rank;
   CallWord theirs, mine;
+  bool earlier;  ///< this rank has completed that call, and begun others
 };
 
 /// What look_for_difference() throws where another rank takes no part in the call that is waited
@@ -164,7 +165,7 @@ inline std::optional<CallsDiffer> first_difference(int rank, const CallLog& thei
        ++call) {
     const CallWord their_call = theirs.at(call), my_call = mine.at(call);
     if (their_call != 0 && my_call != 0 && their_call != my_call)
-      return CallsDiffer(rank, their_call, my_call);
+      return CallsDiffer(rank, their_call, my_call, call + 1 < mine.calls());
   }
   return std::nullopt;
 }

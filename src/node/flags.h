@@ -309,8 +309,11 @@ class Flags {
       if (const auto last = ranks_[rank].log.settled()) return *last;
   }
   [[gnu::noinline, gnu::cold]] void compare_logs(int rank) {
-    if (const auto difference = first_difference(rank, ranks_[rank].log, mine().log))
-      throw *difference;
+    const auto difference = first_difference(rank, ranks_[rank].log, mine().log);
+    if (!difference) return;
+    // Another rank has told of it.
+    if (difference->earlier && team_->calls_end.is_near()) throw CallsEnded(true);
+    throw *difference;
   }
 
   void await_positions(Step wanted) {
