@@ -5,6 +5,7 @@
 #include "base/say.h"
 #include "calls/call_word.h"
 #include "calls/sides.h"
+#include "node/wait.h"
 
 namespace unisono {
 
@@ -12,13 +13,16 @@ namespace {
 
 /// This rank makes no more calls in the node's memory. Whether the last one ends there, with an
 /// error, because it has `failed` or another rank has completed it; else it is the MPI library's.
-bool ends_here(Communicator& communicator, bool failed) {
+bool ends_here(Communicator& communicator, bool failed) try {
   Attendance& attendance = communicator.attendance();
   const std::uint64_t first = communicator.team()->end_calls(failed);
   attendance.leave_from(first);
   // Calls before the first one come here again, and are errors.
   if (first <= attendance.call() + 1) communicator.stop_serving();
   return attendance.call() < first;
+} catch (const node::RankLost&) {
+  communicator.lose_rank();
+  return true;
 }
 
 /// Whether the MPI library can make a call that this rank has been in: nothing may have been
@@ -62,7 +66,7 @@ std::optional<int> end_after_difference(Communicator& communicator, const Call& 
   if (!ends_here(communicator, !goes_on)) return std::nullopt;
   say("rank " + std::to_string(communicator.rank()) + " cannot complete " +
       mpi_name(call.collective) +
-      ", which follows calls that the ranks have not made alike, on a " + "communicator of " +
+      ", which follows calls that the ranks have not made alike, on a communicator of " +
       std::to_string(communicator.size()) + " ranks");
   return MPI_ERR_OTHER;
 }

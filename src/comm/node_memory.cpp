@@ -383,7 +383,6 @@ NodeTeam::NodeTeam(NodeArena arena, const node::Groups& groups, const node::Slot
   user_.begin_without_room();
 }
 
-// What never measures goes round the whole ring from the beginning.
 std::uint64_t NodeTeam::end_calls(bool failed) {
   static constexpr std::chrono::microseconds kPause{200};
   return user_.end_calls(failed, [this] {
@@ -393,6 +392,7 @@ std::uint64_t NodeTeam::end_calls(bool failed) {
   });
 }
 
+// What never measures goes round the whole ring from the beginning.
 bool NodeTeam::make_room() {
   const bool measures = user_.probing().first != 0;
   return node::make_room(user_, measures ? user_.first_room() : user_.ring_bytes());
