@@ -1,5 +1,6 @@
 """What is installed works without the checkout: a prefix that was moved, a wheel, a Debian package."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -112,7 +113,9 @@ def environment_of_wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
     options = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--wheel-dir", folder)
     here = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    run(*pip, "wheel", *options, ROOT, env=here | {"UNISONO_BUILD": str(BUILD)})
+    with (BUILD / "wheel.lock").open("w") as lock:  # the tests with MPI run beside those without
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(*pip, "wheel", *options, ROOT, env=here | {"UNISONO_BUILD": str(BUILD)})
     (wheel,) = folder.glob("*.whl")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
     run(*pip, "--python", folder / "venv" / "bin" / "python", "install", "--no-deps", wheel, env=here)
