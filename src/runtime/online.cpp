@@ -89,8 +89,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator
         known = found.front();
     if (auto shuffled = make_policy(online_job().settings, 2))
       return make_check(std::move(shuffled), facts, safe.spec);
-    const int leader = by_default.algorithm == nullptr ? 0 : 1;
-    return make_check(std::make_unique<Check>(leader, known), facts, safe.spec);
+    return make_check(std::make_unique<Check>(safe.leads ? 1 : 0, known), facts, safe.spec);
   }
   auto arms = online_arms(facts, by_default);
   if (arms.size() < 2) return nullptr;

@@ -21,7 +21,6 @@ struct Row {
   bool is_pipeline = false;
   std::string_view on_many = {};  ///< the pipeline of fewer such rounds, where there is one
   bool leads = true;
-  std::string_view natively = {};  ///< the MPI library whose own is this, of one rank on each host
 };
 
 // By first looks at 20 Mb/s to 1 Gb/s (docs/results/unasked.md, which says where they still lose).
@@ -31,11 +30,7 @@ constexpr Row kRows[] = {
     {set_of(scan, exscan), "chain", 28 << 10, 6 << 10, true},
     {set_of(allreduce), "ring", 32 << 10, 16 << 10},
     {set_of(reduce_scatter, reduce_scatter_block), "ring", 32 << 10, 16 << 10},
-    {.collectives = set_of(allgather, allgatherv),
-     .arm = "ring",
-     .least = 16 << 10,
-     .per_round = 0,
-     .natively = "mpich"},
+    {set_of(allgather, allgatherv), "ring", 16 << 10, 0},
     // Faster than the MPI libraries at 100 Mb/s, and slower at 1 Gb/s.
     {.collectives = set_of(alltoall),
      .arm = "credits",
@@ -114,7 +109,7 @@ std::optional<Spec> in_grid(const Row& row, const Facts& facts) {
 
 }  // namespace
 
-std::optional<SafeArm> safe_arm(const Facts& facts, std::string_view flavour) {
+std::optional<SafeArm> safe_arm(const Facts& facts) {
   if (!safe_reach(facts.collective, facts.size, facts.nodes).holds(facts.bytes))
     return std::nullopt;
   const Row* row = row_of(facts.collective);
@@ -127,9 +122,7 @@ std::optional<SafeArm> safe_arm(const Facts& facts, std::string_view flavour) {
   }
   if (!spec || unmet_restriction(*spec->algorithm, conditions(facts), spec->params))
     return std::nullopt;
-  const bool is_native =
-      facts.size == facts.nodes && !flavour.empty() && row->natively == flavour;
-  return SafeArm{*spec, row->leads && !is_native};
+  return SafeArm{*spec, row->leads};
 }
 
 // Between two hosts of one rank a message is all there is.

@@ -3,7 +3,6 @@
 // of it was measured in this job or an earlier one.
 #pragma once
 #include <optional>
-#include <string_view>
 
 #include "select/facts.h"
 #include "select/spec.h"
@@ -18,8 +17,8 @@ struct SafeArm {
 };
 
 /// Nothing: the MPI library's own, which takes no longer in calls as short as this, or nobody knows
-/// a better one. `flavour`: the MPI library, as in Platform; empty: any.
-std::optional<SafeArm> safe_arm(const Facts& facts, std::string_view flavour = {});
+/// a better one.
+std::optional<SafeArm> safe_arm(const Facts& facts);
 
 /// All lengths for which there may be one.
 ByteRange safe_reach(Collective collective, int size, int nodes);

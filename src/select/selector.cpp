@@ -71,7 +71,7 @@ std::array<Spec, kCollectives> Selector::filled() {
   return specs;
 }
 
-Selector::Selector(std::string_view flavour, Place place) : flavour_(flavour) {
+Selector::Selector(std::string_view flavour, Place place) {
   for (const Default& row : defaults()) {
     if (row.flavour != flavour || row.place != place) continue;
     const auto spec = parse_spec(row.collective, row.spec);
@@ -295,7 +295,7 @@ Choice Selector::choose(const Facts& facts) const {
               .is_asked_for = true};
   }
   if (leads_safely_)
-    if (const auto arm = safe_arm(facts, flavour_); arm && arm->leads)
+    if (const auto arm = safe_arm(facts); arm && arm->leads)
       return {.algorithm = arm->spec.algorithm, .params = arm->spec.params, .why = "safe"};
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;

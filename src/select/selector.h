@@ -126,7 +126,6 @@ class Selector {
   std::vector<std::pair<const FixedOrder*, Spec>> fixed_;  // of reductions; empty: nothing is fixed
   LeftOnline online_;
   bool leads_safely_ = false;
-  std::string flavour_;  // empty: nobody has said
   CollectiveSet reads_topology_ = 0;
   bool asks_for_network_ = false;
 

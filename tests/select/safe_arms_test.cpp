@@ -67,14 +67,6 @@ TEST(SafeArms, WithinHostsRunTheirKernels) {
   EXPECT_EQ(grid.columns.algorithm->name, "ring");
 }
 
-// MPICH gathers long blocks in a ring itself: ours could only lose there.
-TEST(SafeArms, DoNotLeadWhereTheMpiLibraryDoesTheSame) {
-  const Facts facts = call_on(Collective::allgather, 9, 32 << 10);
-  EXPECT_FALSE(safe_arm(facts, "mpich")->leads);
-  EXPECT_TRUE(safe_arm(facts, "openmpi")->leads);
-  EXPECT_TRUE(safe_arm(call_on(Collective::bcast, 9, 1 << 19), "mpich")->leads);
-}
-
 // The same for all jobs: where the ranks are is all that decides.
 TEST(SafeArms, SegmentsGrowWithTheCallAndShrinkWithTheHosts) {
   const auto segment = [](int hosts, Count bytes) {
