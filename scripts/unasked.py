@@ -28,14 +28,12 @@ import math
 import os
 import random
 import re
-import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +43,8 @@ from unisono.core.estimates import Estimate, estimate_median
 from unisono.core.files import read_json, write_json
 from unisono.lab import layout
 
+from scripts import meanwhile
+
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md
 VECTORS = {"bcast", "reduce", "allreduce", "scan"}
 LONG_VECTOR, LONG_BLOCK = 512 << 10, 32 << 10
@@ -52,13 +52,7 @@ FIRST = 7  # calls that a selector may use up; unisono-kinds says what came afte
 PATIENCE = 600  # seconds for a job
 MOST_FAILED = 2  # jobs of a cell; then it is left
 PAUSE = 30  # milliseconds
-CONDITIONS = ("pauses", "loss", "traffic", "busy")
-RECEIVER = (
-    "import socket; s = socket.create_server(('', 7000)); c = s.accept()[0]\nwhile c.recv(1 << 18): pass"
-)
-SENDER = "import socket; c = socket.create_connection(('h2', 7000))\nwhile True: c.sendall(bytes(1 << 16))"
-BUSY = "while True: pass"
-MEANWHILE = {"traffic": (("h2", RECEIVER), ("h1", SENDER)), "busy": (("h1", BUSY),)}  # programs of hosts
+CONDITIONS = ("pauses", "loss", *meanwhile.PROGRAMS)
 Times = dict[str, dict[str, Any]]  # of a job, by kind
 Round = dict[str, Any]
 
@@ -183,27 +177,6 @@ def order_of(number: int, second_run: bool, again: bool = False) -> list[str]:
     return [*first, *ours, *last] if number % 2 == 0 else [*last, *ours, *first]
 
 
-@contextmanager
-def meanwhile(cell: Cell, options: argparse.Namespace) -> Iterator[None]:
-    """What else goes on in the lab. A program that has ended before the jobs is an error."""
-    shell = [*options.lab, "shell", "--name", options.name]
-    programs = []
-    try:
-        for host, program in MEANWHILE.get(cell.condition, ()):
-            programs.append(subprocess.Popen([*shell, host, shlex.join([sys.executable, "-c", program])]))
-            time.sleep(1)  # the receiver listens before the sender connects
-        yield
-        for program in programs:
-            if program.poll() is not None:
-                raise subprocess.CalledProcessError(
-                    program.returncode, program.args, stderr="it ended before the jobs"
-                )
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
-
-
 def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
     up = [*options.lab, "up", "--name", options.name, "--hosts", str(cell.hosts.number), "--rate", cell.rate]
     up += ["--switches", "2", "--uplink", cell.uplink] if cell.uplink else []
@@ -213,7 +186,7 @@ def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as unused:
         subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
         try:
-            with meanwhile(cell, options):
+            with meanwhile.running(cell.condition, [*options.lab, "shell", "--name", options.name]):
                 for arm in order_of(number, options.second_run, options.again):
                     native = arm in ("native", "again")
                     measured[arm] = job(cell, options, native, unused if native else cache)

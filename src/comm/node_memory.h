@@ -125,6 +125,11 @@ class NodeMessages : public InNode<node::Messenger> {
   std::atomic<int> movers_{0};
 };
 
+/// Of a node's memory: for the pool's books, the roster and a team, and what the books have room
+/// for; and of a rank's ring.
+inline constexpr long long kLeastBytes = 1LL << 20, kMostBytes = 32LL << 30;
+inline constexpr std::size_t kLeastRing = node::Slots::kUsual * (2 << 10);
+
 /// The bytes that UNISONO_SHM asks for: nothing for "auto". The error names what is valid.
 Result<std::optional<long long>> parse_node_memory(const std::string& text);
 

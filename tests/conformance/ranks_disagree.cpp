@@ -157,6 +157,51 @@ struct Ended {
   int code, expected;  ///< classes, on rank 1 at least
 };
 
+/// What the other rank has completed meanwhile is an error on the root; what follows is the MPI
+/// library's.
+void reduce_ahead(int rank) {
+  constexpr int kCount = 10, kCalls = 30, kMostAhead = 10;
+  std::vector<int> from(kCount, 1), sums(kCount);
+  const auto reduce = [&](int count) {
+    return class_of(
+        MPI_Reduce(from.data(), sums.data(), count, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
+  };
+  if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const int code = reduce(rank == 0 ? kCount : 1);
+  if (rank == 0) CHECK(code == MPI_ERR_TRUNCATE);
+  int failed = 0;
+  for (int i = 0; i < kCalls; ++i) {
+    if (reduce(kCount) == MPI_SUCCESS) continue;
+    if (rank == 0) CHECK(failed == i);  // none after one that has been right
+    CHECK(++failed <= kMostAhead);
+  }
+  if (rank == 0) CHECK(sums == std::vector<int>(kCount, 2));
+}
+
+/// The root waits in the first one, and has not heard of the error before.
+void reduce_after(int rank) {
+  for (int i = 1; i < 10; ++i) {
+    int sum = -1;
+    CHECK(MPI_Reduce(&i, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+    if (rank == 0) CHECK(sum == 2 * i);
+  }
+}
+
+/// The same where ranks ask each other before a request is made.
+void start_after() {
+  const int one = 1;
+  int sum = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                           &request) == MPI_SUCCESS);
+  for (int i = 0; i < 3; ++i) {
+    sum = 0;
+    CHECK(MPI_Start(&request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && sum == 2);
+  }
+  MPI_Request_free(&request);
+}
+
 /// `data`: 16 MB, of which a rank that must not get another's data keeps its own.
 Ended make_differing(const std::string& what, int rank, std::vector<char>& data) {
   const MPI_Comm world = MPI_COMM_WORLD;
@@ -177,48 +222,16 @@ Ended make_differing(const std::string& what, int rank, std::vector<char>& data)
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
   if (what == "ahead") {
-    // What the other rank has begun meanwhile is an error here; what follows is the MPI library's.
-    constexpr int kCount = 10, kCalls = 30, kMostAhead = 10;
-    std::vector<int> from(kCount, 1), sums(kCount);
-    const auto reduce = [&](int count) {
-      return class_of(MPI_Reduce(from.data(), sums.data(), count, MPI_INT, MPI_SUM, 0, world));
-    };
-    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    const int code = reduce(rank == 0 ? kCount : 1);
-    if (rank == 0) CHECK(code == MPI_ERR_TRUNCATE);
-    int failed = 0;
-    for (int i = 0; i < kCalls; ++i) {
-      if (reduce(kCount) == MPI_SUCCESS) continue;
-      if (rank == 0) CHECK(failed == i);  // none after one that has been right
-      CHECK(++failed <= kMostAhead);
-    }
-    if (rank == 0) CHECK(sums == std::vector<int>(kCount, 2));
+    reduce_ahead(rank);
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
-  if (what == "waits") {
+  if (what == "waits" || what == "persistent") {
     if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const int code = bcast(8, 16);
-    for (int i = 1; i < 10; ++i) {
-      int sum = -1;
-      CHECK(MPI_Reduce(&i, &sum, 1, MPI_INT, MPI_SUM, 0, world) == MPI_SUCCESS);
-      if (rank == 0) CHECK(sum == 2 * i);
-    }
-    return {code, MPI_ERR_TRUNCATE};
-  }
-  if (what == "persistent") {
-    // The root does not know of the error when it makes the request, which ranks ask each other of.
-    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    const int code = bcast(8, 16);
-    int one = 1, sum = 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-    CHECK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request) ==
-          MPI_SUCCESS);
-    for (int i = 0; i < 3; ++i) {
-      sum = 0;
-      CHECK(MPI_Start(&request) == MPI_SUCCESS &&
-            MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && sum == 2);
-    }
-    MPI_Request_free(&request);
+    if (what == "waits")
+      reduce_after(rank);
+    else
+      start_after();
     return {code, MPI_ERR_TRUNCATE};
   }
   if (what == "roots") {

@@ -65,55 +65,49 @@ int main(int argc, char** argv) {
 
   constexpr int kMost = 300;
   std::vector<char> mine(kMost * 32), result(kMost * 32);
-  const auto value = [&](const std::vector<char>& from, int i) {
-    Interval v;
-    std::memcpy(&v, &from[static_cast<std::size_t>(i) * 32 + 8], sizeof v);
-    return v;
-  };
   const Interval own = {me, me};
   for (int i = 0; i < kMost; ++i)
     std::memcpy(&mine[static_cast<std::size_t>(i) * 32 + 8], &own, sizeof own);
   const auto right = [&](int count, int first, int last) {
     for (int i = 0; i < count; ++i) {
-      const Interval v = value(result, i);
+      Interval v;
+      std::memcpy(&v, &result[static_cast<std::size_t>(i) * 32 + 8], sizeof v);
       if (v.first != first || v.last != last) return false;
     }
     return true;
   };
 
-  // What the call before has left there is right as well.
-  const auto spoil = [&] { std::fill(result.begin(), result.end(), 'x'); };
   unsigned long long calls = 0;  // with a forced algorithm that serves them
+  const auto begin = [&] {       // what the call before has left there is right as well
+    std::fill(result.begin(), result.end(), 'x');
+    ++calls;
+  };
   for (const int count : {1, 2, 7, kMost}) {
     MPI_Op op;  // made anew: a handle that comes back must not be taken for the former operation
     MPI_Op_create(join, 0, &op);
     for (const auto& name : conformance::algorithms_of(Collective::reduce, size, false)) {
       conformance::force("reduce", name);
       for (int root = 0; root < size; ++root) {
-        spoil();
-        ++calls;
+        begin();
         MPI_Reduce(&mine[8], &result[8], count, g_type, op, root, MPI_COMM_WORLD);
         if (me == root) CHECK(right(count, 0, size - 1));
       }
     }
     for (const auto& name : conformance::algorithms_of(Collective::allreduce, size, false)) {
       conformance::force("allreduce", name);
-      spoil();
-      ++calls;
+      begin();
       MPI_Allreduce(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
       CHECK(right(count, 0, size - 1));
     }
     for (const auto& name : conformance::algorithms_of(Collective::scan, size, false)) {
       conformance::force("scan", name);
-      spoil();
-      ++calls;
+      begin();
       MPI_Scan(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
       CHECK(right(count, 0, me));
     }
     for (const auto& name : conformance::algorithms_of(Collective::exscan, size, false)) {
       conformance::force("exscan", name);
-      spoil();
-      ++calls;
+      begin();
       MPI_Exscan(&mine[8], &result[8], count, g_type, op, MPI_COMM_WORLD);
       if (me > 0) CHECK(right(count, 0, me - 1));
     }
