@@ -35,6 +35,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -430,26 +431,12 @@ def report(folder: Path) -> list[str]:
 
 def cells_of(options: argparse.Namespace) -> list[Cell]:
     cells = []
-    for mpi in options.mpi.split(","):
-        for hosts in options.hosts:
-            for rate in options.rate.split(","):
-                for length in options.short or [0]:
-                    calls = options.short_calls if length else options.calls
-                    native = min(options.native_calls or calls, calls)
-                    for condition in options.condition.split(","):
-                        cells.append(
-                            Cell(
-                                mpi=mpi,
-                                hosts=hosts,
-                                rate=rate,
-                                calls=calls,
-                                native_calls=native,
-                                length=length,
-                                uplink=options.uplink or "",
-                                host_queue=options.host_queue,
-                                condition=condition,
-                            )
-                        )
+    several = (options.mpi.split(","), options.hosts, options.rate.split(","), options.short or [0])
+    for mpi, hosts, rate, length, condition in product(*several, options.condition.split(",")):
+        calls = options.short_calls if length else options.calls
+        native = min(options.native_calls or calls, calls)
+        uplink = options.uplink or ""
+        cells.append(Cell(mpi, hosts, rate, calls, native, length, uplink, options.host_queue, condition))
     return cells
 
 
