@@ -119,6 +119,10 @@ def test_commands_that_are_not_run_are_few() -> None:
     assert len(blocks) > 2 * MOST_NOT_RUN
 
 
+# What a command says, as its page explains, where other work hides which way is faster.
+UNDECIDED = "the jobs kept nothing"
+TRIES = 4
+
 SIMULATED = [
     pytest.mark.sim,
     pytest.mark.skipif(not shutil.which("smpirun"), reason="SimGrid is not installed"),
@@ -155,15 +159,18 @@ def test_commands_run_as_written(page: Path, tmp_path: Path, lab_name: str) -> N
     for block in blocks:
         if re.search(r"unisono (sim|whatif)|--platform", block.text) and not shutil.which("smpirun"):
             continue  # tests of the simulator say that it is not there
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"{prepared(page)}\n{block.text}"],
-            cwd=tmp_path,
-            env=environment,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        for _ in range(TRIES):
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", f"{prepared(page)}\n{block.text}"],
+                cwd=tmp_path,
+                env=environment,
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            if UNDECIDED not in done.stderr:
+                break
         output = f"{block}:\n{block.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         assert done.returncode == 0, output
         assert not COMPLAINTS.search(done.stdout + done.stderr), output
