@@ -125,23 +125,6 @@ def beds() -> list[str]:
     return table(["library", "hosts", *HEADS], rows, (0, 1))
 
 
-WHILE = {
-    "pauses": "pauses of 30 ms before each call",
-    "loss": "1 % of the frames to one host are lost",
-    "traffic": "a TCP stream from one host to another",
-    "busy": "a process that computes on one host",
-}
-
-
-def conditions() -> list[str]:
-    """By what else goes on: what programs of long messages gain."""
-    made = grouped(
-        measured("conditions"), lambda one: (WHILE[one.row.cell.condition], LIBRARIES[one.row.cell.mpi])
-    )
-    rows = [(*names, *figures(some)) for names, some in sorted(made.items())]
-    return table(["while", "library", *HEADS], rows, (0, 1))
-
-
 def kinds() -> list[str]:
     """By kind: times as fast, and how near the wire."""
     made = grouped(measured("safe"), lambda one: (one.row.kind,))
@@ -179,15 +162,13 @@ def again_of(one: Measured) -> float:
 
 def losses() -> list[str]:
     """All programs below 0.97 of native's speed by the median of their jobs."""
-    parts = ("safe", "lengths", "conditions")
-    slow = [one for part in parts for one in measured(part) if one.speed < SLOW]
+    slow = [one for part in ("safe", "lengths") for one in measured(part) if one.speed < SLOW]
     rows = []
     for one in sorted(slow, key=speed_of):
         cell = one.row.cell
         jobs = " ".join(f"{speed:.2f}" for speed in sorted(one.jobs))
         size = size_text(cell.length) if cell.length else "long"
-        place = f"{bed(cell)}, {cell.condition}" if cell.condition else bed(cell)
-        where = (LIBRARIES[cell.mpi], place, one.row.kind.capitalize(), size)
+        where = (LIBRARIES[cell.mpi], bed(cell), one.row.kind.capitalize(), size)
         rows.append((*where, f"{one.speed:.2f}", f"{one.again:.2f}", jobs))
     heads = ["library", "hosts", "kind", "bytes", "times as fast", "native again", "each job"]
     return table(heads, rows, (0, 1, 2, 3, 6))
@@ -255,7 +236,6 @@ def init(mpi: str) -> list[str]:
 
 TABLES: Mapping[str, Callable[[], list[str]]] = {
     "beds": beds,
-    "conditions": conditions,
     "kinds": kinds,
     "lengths": lengths,
     "losses": losses,
