@@ -36,13 +36,13 @@ SAID = re.compile(r"between nodes ([\d.]+) us, [\d.]+ us a message, (\d+) Mb/s")
 
 @dataclass(frozen=True)
 class Job:
-    """`ratio`: measured over true rate, `one_way`: us; 0: it was refused."""
+    """`ratio`: measured over true rate, `one_way`: us; nothing where it was refused."""
 
     mpi: str
     rate: str
     load: float
-    ratio: float = 0
-    one_way: float = 0
+    ratio: float | None = None
+    one_way: float | None = None
 
 
 def measured(lab: cluster.Lab, mpi: str, rate: str, hosts: int) -> Job:
@@ -73,8 +73,8 @@ def table(jobs: Sequence[Job]) -> list[str]:
     lines.append("| --- | --- | ---: | ---: | --- | ---: | --- |")
     for rate, mpi in dict.fromkeys((job.rate, job.mpi) for job in jobs):
         some = [job for job in jobs if (job.rate, job.mpi) == (rate, mpi)]
-        ratios = sorted(job.ratio for job in some if job.ratio)
-        times = sorted(job.one_way for job in some if job.ratio)
+        ratios = sorted(job.ratio for job in some if job.ratio is not None)
+        times = sorted(job.one_way for job in some if job.one_way is not None)
         cells = [rate, mpi, str(len(some)), str(len(some) - len(ratios))]
         if ratios:
             cells.append(f"{ratios[0]:.2f}, {median(ratios):.2f}, {ratios[-1]:.2f}")

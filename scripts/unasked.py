@@ -44,6 +44,7 @@ from unisono.core.estimates import Estimate, estimate_median
 from unisono.core.files import read_json, write_json
 from unisono.lab import layout
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts import meanwhile
 
 GOODPUT = 0.956  # of TCP in the lab: docs/guide/lab.md

@@ -1,5 +1,7 @@
 """scripts/unasked.py: what it takes for the limit, what it measures next, and what it says of it."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,11 @@ def cell(**changes: object) -> Cell:
 def measured(first: float, each: float, calls: int = 60) -> dict[str, float]:
     later = each * (calls - 7)
     return {"calls": calls, "seconds": first + later, "from_eighth": later}
+
+
+def test_it_starts_wherever_the_reader_stands(tmp_path: Path) -> None:
+    command = [sys.executable, unasked.__file__, "--report", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_the_limit_is_the_narrowest_port() -> None:
