@@ -143,9 +143,6 @@ function(unisono_mpi_test name)
   if(NOT arg_FLAVOURS)
     set(arg_FLAVOURS mpich openmpi)
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
   foreach(flavour IN LISTS arg_FLAVOURS)
     set(target ${name}_${flavour})
     if((arg_LINKED OR arg_PRELOAD) AND NOT TARGET unisono-${flavour})
@@ -197,6 +194,9 @@ endfunction()
 # here uses, would let every job sleep for a second.
 function(unisono_mpi_properties test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "ENV")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 240)  # virtual machines may stand still for more than a minute
+  endif()
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
                   PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
                   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=^ofi XDG_CACHE_HOME=/dev/null

@@ -1,8 +1,16 @@
-// How Unisono speaks to the user of a program: one line on standard error.
+// How Unisono speaks to the user of a program: one line on standard error, if that is still there.
 #pragma once
 #include <string>
 
+#include "base/standard_error.h"
+
 namespace unisono {
+
+/// What standard error was when the preloaded library was loaded, which is before this one.
+void set_standard_error(const unisono_standard_error& at_load);
+
+/// False where descriptor 2 was closed then, or has become another file since.
+bool user_reads() noexcept;
 
 /// One write, so that lines of several ranks do not mix.
 void say(const std::string& text);

@@ -11,14 +11,26 @@ bool keeps_order(const Call& call, int ranks) {
          depends_on_order(call.op, facts_of(call.recvtype).kind, ranks);
 }
 
-void leave(Call call, Communicator& communicator) {
+void leave_now(Communicator& communicator) {
   Attendance& attendance = communicator.attendance();
-  const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 &&
-                        call.sendtype != MPI_DATATYPE_NULL && call.recvtype != MPI_DATATYPE_NULL;
-  if (!attendance.is_shared() || !is_valid || !has_two_lengths(call, communicator.rank()))
-    return attendance.refuse();
+  if (!attendance.is_shared()) return attendance.refuse();
   communicator.leave_all();
   attendance.leave_from(attendance.call());
+}
+
+CallInfo leave(Call call, Communicator& communicator) {
+  const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 &&
+                        call.sendtype != MPI_DATATYPE_NULL && call.recvtype != MPI_DATATYPE_NULL;
+  if (is_valid && has_two_lengths(call, communicator.rank())) {
+    const Count bytes = call.recvcount * facts_of(call.recvtype).size;
+    if (!communicator.attendance().is_shared() && communicator.reach(call.collective).holds(bytes))
+      return {.communicator = &communicator, .bytes = bytes, .leaves = true};
+    leave_now(communicator);
+  } else {
+    communicator.attendance().refuse();
+  }
+  count(g_native_calls);
+  return {};
 }
 
 std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicator) {

@@ -10,6 +10,9 @@ struct CallInfo {
   Communicator* communicator = nullptr;
   Count bytes = 0;  ///< of the signature
   bool failed = false;
+  /// This rank alone leaves the call, but only after it has made with the others what they share
+  /// (leave_now()): by that they see that it does not come.
+  bool leaves = false;
 
   explicit operator bool() const { return communicator != nullptr || failed; }
 };
@@ -24,7 +27,9 @@ std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicato
 
 /// This rank leaves a call to the MPI library, for what it alone may see of it: one that the MPI
 /// library is expected to refuse, or one that it runs and Unisono cannot, with all that follows.
-[[gnu::noinline, gnu::cold]] void leave(Call call, Communicator& communicator);
+[[gnu::noinline, gnu::cold]] CallInfo leave(Call call, Communicator& communicator);
+/// The same at once, of a call with two lengths.
+void leave_now(Communicator& communicator);
 
 /// Inlined into every entry point, where the collective is known and what the call is made of is in
 /// registers.
@@ -40,7 +45,7 @@ std::optional<Count> bytes_among_neighbours(Call call, Communicator& communicato
                              : signature_bytes(call, communicator->rank(), communicator->size());
       const bool is_open = is_among_neighbours(call.collective) && !communicator->knows_graph();
       if (bytes && (is_open || reach.holds(*bytes))) return {communicator, *bytes};
-      if (!bytes && !reach.is_empty()) leave(call, *communicator);
+      if (!bytes && !reach.is_empty()) return leave(call, *communicator);
     }
     count(g_native_calls);
     return {};

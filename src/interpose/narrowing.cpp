@@ -1,8 +1,9 @@
 #include "interpose/narrowing.h"
 
-#include <unistd.h>
-
+#include <array>
 #include <cstdio>
+
+#include "base/say.h"
 
 namespace unisono {
 
@@ -27,14 +28,13 @@ void Narrowing::fail(int code, long long value) {
 }
 
 int Narrowing::report() const {
-  if (code_ == MPI_ERR_COUNT) {
-    dprintf(STDERR_FILENO,
-            "unisono: %s: %lld does not fit in an int, and this MPI library has no %s of its own\n",
-            function_, value_, function_);
-  } else {
-    dprintf(STDERR_FILENO, "unisono: %s: no memory for the counts of %lld ranks\n", function_,
-            value_);
-  }
+  const char* form =
+      code_ == MPI_ERR_COUNT
+          ? "%s: %lld does not fit in an int, and this MPI library has no such function of its own"
+          : "%s: no memory for the counts of %lld ranks";
+  std::array<char, 200> line{};
+  std::snprintf(line.data(), line.size(), form, function_, value_);
+  say_in_need(line.data());
   PMPI_Comm_call_errhandler(comm_, code_);
   return code_;
 }

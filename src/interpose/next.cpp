@@ -1,10 +1,9 @@
 #include "interpose/next.h"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
+#include <string>
 
+#include "base/say.h"
 #include "interpose/entry.h"
 #include "interpose/stub/symbol_search.h"
 
@@ -23,7 +22,7 @@ void* find_next(const char* name) {
 
 void* require_next(const char* name) {
   if (void* address = find_next(name)) return address;
-  dprintf(STDERR_FILENO, "unisono: no library of this process defines %s\n", name);
+  say("no library of this process defines " + std::string(name));
   std::abort();
 }
 
@@ -31,6 +30,7 @@ void* require_next(const char* name) {
 
 /// Called by the stub: it stands where the dynamic linker's search order begins, this library
 /// does not when the stub has opened it.
-ENTRY void unisono_attach(unisono::Resolver resolver) {
+ENTRY void unisono_attach(unisono::Resolver resolver, const unisono_standard_error* at_load) {
+  unisono::set_standard_error(*at_load);
   unisono::g_resolver.store(resolver, std::memory_order_release);
 }

@@ -106,6 +106,10 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   }
   const Choice choice =
       acquire(communicator, call, *known, select(communicator, call, known->facts, scope));
+  if (info.leaves) {
+    leave_now(communicator);
+    return std::nullopt;
+  }
   report(communicator, known->facts, choice);
   return run_choice(communicator, call, known->facts, choice, scope);
 }

@@ -149,7 +149,8 @@ std::optional<int> Engine::start(const Call& asked, const CallInfo& info, MPI_Re
                  ? with_transport(communicator, *known, choice)
                  : Choice{nullptr, {}, kNotPrepared};
   report(communicator, known->facts, choice, "nonblocking ");
-  if (choice.algorithm == nullptr) {
+  if (info.leaves) leave_now(communicator);
+  if (choice.algorithm == nullptr || info.leaves) {
     count(g_native_calls);
     return std::nullopt;
   }
@@ -193,8 +194,11 @@ std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& in
   if (choice.algorithm != nullptr) choice = with_transport(communicator, *known, choice);
   choice = with_segment(communicator, facts, call.root, choice, Waits::for_all);
   report(communicator, facts, choice, "persistent ");
+  const bool runs = choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL;
   std::optional<int> code;
-  if (choice.algorithm != nullptr && communicator.own() != MPI_COMM_NULL)
+  if (info.leaves)
+    leave_now(communicator);
+  else if (runs)
     code = unisono::make_persistent(communicator, call, choice, facts.commutative, wait_, request);
   count(code ? g_own_calls : g_native_calls);
   return code;

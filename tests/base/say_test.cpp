@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <string>
 
 namespace unisono {
@@ -25,6 +26,24 @@ TEST(Say, WritesALineAndNothingElse) {
   said.resize(static_cast<std::size_t>(read(ends[0], said.data(), said.size())));
   close(ends[0]);
   EXPECT_EQ(said, "unisono: process 7 has ended\nunisono: no memory\n");
+}
+
+/// As a program does that closes descriptor 2, and opens a file of its own.
+TEST(Say, KeepsOutOfFilesOfTheProgram) {
+  std::string name = testing::TempDir() + "say.XXXXXX";
+  const int before = dup(STDERR_FILENO);
+  close(STDERR_FILENO);
+  EXPECT_FALSE(user_reads());
+  ASSERT_EQ(mkstemp(name.data()), STDERR_FILENO);
+  EXPECT_FALSE(user_reads());
+  say("process 7 has ended");
+  say_in_need("no memory");
+  const off_t length = lseek(STDERR_FILENO, 0, SEEK_END);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  unlink(name.c_str());
+  EXPECT_EQ(length, 0);
+  EXPECT_TRUE(user_reads());
 }
 
 }  // namespace

@@ -19,6 +19,10 @@
 //
 //   mpiexec -n 2 ranks_disagree short-allgather | short-alltoall | short-scatter | short-gather
 //
+// The same in the first call of a communicator, before its ranks share memory:
+//
+//   mpiexec -n 2 ranks_disagree first-allgather | first-alltoall
+//
 // And a call whose arguments are wrong on rank 0, which the MPI library refuses there: rank 1 does
 // not wait for it, and the communicator can be used again.
 //
@@ -119,11 +123,11 @@ class Guarded {
   int* data;
 };
 
-/// Twice: what follows is the MPI library's.
-void send_shorter(const std::string& what, int rank) {
+/// Twice: what follows is the MPI library's. `first`: no right call is made before.
+void send_shorter(const std::string& what, int rank, bool first, MPI_Comm comm) {
   constexpr int kRoom = 50;
   const int sent = rank == 0 ? 10 : kRoom;
-  const bool cuts = what == "short-alltoall" || what == "short-scatter";
+  const bool cuts = what == "alltoall" || what == "scatter";
   const auto length = static_cast<std::size_t>(sent * (cuts ? 2 : 1));
   const Guarded from(length);
   for (std::size_t i = 0; i < length; ++i)
@@ -131,25 +135,26 @@ void send_shorter(const std::string& what, int rank) {
   std::vector<int> to;
   const auto call = [&](const void* data, int count) {
     to.assign(2 * kRoom, -1);
-    if (what == "short-allgather")
-      return MPI_Allgather(data, count, MPI_INT, to.data(), kRoom, MPI_INT, MPI_COMM_WORLD);
-    if (what == "short-alltoall")
-      return MPI_Alltoall(data, count, MPI_INT, to.data(), kRoom, MPI_INT, MPI_COMM_WORLD);
-    if (what == "short-gather")
-      return MPI_Gather(data, count, MPI_INT, to.data(), kRoom, MPI_INT, 0, MPI_COMM_WORLD);
-    return MPI_Scatter(data, count, MPI_INT, to.data(), kRoom, MPI_INT, 0, MPI_COMM_WORLD);
+    if (what == "allgather")
+      return MPI_Allgather(data, count, MPI_INT, to.data(), kRoom, MPI_INT, comm);
+    if (what == "alltoall")
+      return MPI_Alltoall(data, count, MPI_INT, to.data(), kRoom, MPI_INT, comm);
+    if (what == "gather")
+      return MPI_Gather(data, count, MPI_INT, to.data(), kRoom, MPI_INT, 0, comm);
+    return MPI_Scatter(data, count, MPI_INT, to.data(), kRoom, MPI_INT, 0, comm);
   };
-  // A right one first: such calls are Unisono's.
-  const std::vector<int> right(2 * kRoom, rank);
-  const unsigned long long before = conformance::own_calls();
-  CHECK(call(right.data(), kRoom) == MPI_SUCCESS);
-  if (conformance::has_unisono()) CHECK(conformance::own_calls() == before + 1);
+  if (!first) {  // such calls are Unisono's
+    const std::vector<int> right(2 * kRoom, rank);
+    const unsigned long long before = conformance::own_calls();
+    CHECK(call(right.data(), kRoom) == MPI_SUCCESS);
+    if (conformance::has_unisono()) CHECK(conformance::own_calls() == before + 1);
+  }
   for (int i = 0; i < 2; ++i) {
     CHECK(call(from.data, sent) == MPI_SUCCESS);
-    if (what == "short-gather" && rank != 0) continue;
+    if (what == "gather" && rank != 0) continue;
     CHECK(to[0] == (cuts ? rank : 0) && to[9] == to[0]);
-    if (what != "short-gather") CHECK(to[10] == -1);
-    if (what != "short-scatter") CHECK(to[kRoom] == 1000 + (cuts ? rank : 0));
+    if (what != "gather") CHECK(to[10] == -1);
+    if (what != "scatter") CHECK(to[kRoom] == 1000 + (cuts ? rank : 0));
   }
 }
 
@@ -218,7 +223,14 @@ Ended make_differing(const std::string& what, int rank, std::vector<char>& data)
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
   if (what.rfind("short-", 0) == 0) {
-    send_shorter(what, rank);
+    send_shorter(what.substr(6), rank, false, world);
+    return {MPI_SUCCESS, MPI_SUCCESS};
+  }
+  if (what.rfind("first-", 0) == 0) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(world, &comm);
+    send_shorter(what.substr(6), rank, true, comm);
+    MPI_Comm_free(&comm);
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
   if (what == "ahead") {

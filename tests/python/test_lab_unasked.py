@@ -52,10 +52,18 @@ def test_a_session_that_only_some_ranks_make(unisono: Run, who: str) -> None:
 
 
 def kept_by(unisono: Run, mpi: str, folder: Path) -> Path:
-    """The file of a job that was asked to measure what the network costs."""
-    job(unisono, mpi, UNISONO="measure")
-    [file] = (folder / "unisono").glob("*.json")
-    return file
+    """The file of a job that was asked to measure what the network costs.
+
+    Beside other work a job may find no answer, and then keeps none.
+    """
+    logs: list[str] = []
+    for _ in range(4):
+        logs.append(job(unisono, mpi, UNISONO="measure"))
+        files = list((folder / "unisono").glob("*.json"))
+        if files:
+            [file] = files
+            return file
+    raise AssertionError("\n".join(["no job has kept anything", *logs]))
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
@@ -125,8 +133,11 @@ def test_another_network_is_noticed(unisono: Run, tmp_path: Path) -> None:
     network.down(NAME)
     up(hosts=5, rate=2_000_000)
     few = [*PROGRAM[:-1], "1"]
-    done = unisono(
-        *("lab", "run", "--mpi", "openmpi", "-n", "5", "--log", *few), UNISONO_BCAST="chain:segment=auto"
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+    for _ in range(4):
+        done = unisono(
+            *("lab", "run", "--mpi", "openmpi", "-n", "5", "--log", *few), UNISONO_BCAST="chain:segment=auto"
+        )
+        assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+        if "network: not measured" not in done.stderr:
+            break
     assert "the network was another" in done.stderr, done.stderr

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/launcher.h"
+#include "base/standard_error.h"
 #include "interpose/stub/environment.h"
 #include "interpose/stub/inactive.h"
 #include "interpose/stub/mpi_library.h"
@@ -31,9 +32,17 @@ static const void* g_mpi = NULL;  // PMPI_Init of the MPI library that it was op
 // It was opened privately, and had to be made visible to all.
 static bool g_made_visible = false;
 
+static struct unisono_standard_error g_standard_error;
+
+/// Before the program can close it.
+__attribute__((constructor)) static void look_at_standard_error(void) {
+  g_standard_error = unisono_standard_error_now();
+}
+
 static void complain(const char* what, const char* why, const char* rest) {
-  dprintf(STDERR_FILENO, "unisono: %s%s%s; the program runs on its MPI library alone\n", what, why,
-          rest);
+  if (unisono_user_reads(&g_standard_error))
+    dprintf(STDERR_FILENO, "unisono: %s%s%s; the program runs on its MPI library alone\n", what, why,
+            rest);
 }
 
 /// What all find where the dynamic linker looks after this library. Null: nothing.
@@ -100,14 +109,14 @@ static bool can_be_found(const struct unisono_mpi_library* mpi, int mode) {
 /// Opens the flavour library for `mpi`. Null: `second` is set if that is not the first MPI library,
 /// or else dlerror() says why.
 static void* open_flavour(const struct unisono_mpi_library* mpi, int mode, const char** second) {
-  void (*attach)(void* (*)(const char*)) = NULL;
+  void (*attach)(void* (*)(const char*), const struct unisono_standard_error*) = NULL;
   if (!can_be_found(mpi, mode)) {
     *second = mpi->path;
     return NULL;
   }
   void* flavour = open_beside("libunisono-", mpi->flavour, mode);
   if (flavour != NULL) *(void**)&attach = dlsym(flavour, "unisono_attach");
-  if (attach != NULL) attach(next_of_mpi);
+  if (attach != NULL) attach(next_of_mpi, &g_standard_error);
   return flavour;
 }
 
@@ -249,9 +258,10 @@ void* unisono_resolve(size_t slot, const void* caller) {
   unisono_find_mpi_library(caller, &mpi);
   target = mpi.flavour != NULL ? through_unisono(name, native, &mpi) : without_mpi(name);
   if (target == NULL) {
-    dprintf(STDERR_FILENO,
-            "unisono: %s was called, but no library of this process defines it (%s)\n", name,
-            UNISONO_KNOWN_LIBRARIES);
+    if (unisono_user_reads(&g_standard_error))
+      dprintf(STDERR_FILENO,
+              "unisono: %s was called, but no library of this process defines it (%s)\n", name,
+              UNISONO_KNOWN_LIBRARIES);
     abort();
   }
   if (of_all != NULL && !g_made_visible)
