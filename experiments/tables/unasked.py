@@ -125,6 +125,43 @@ def beds() -> list[str]:
     return table(["library", "hosts", *HEADS], rows, (0, 1))
 
 
+BESIDE = {
+    "pauses": "30 ms before each call",
+    "loss": "1 % of the frames to one host lost",
+    "traffic": "a TCP stream between two hosts",
+    "busy": "a host that computes",
+}
+
+
+def conditions() -> list[str]:
+    """By what else goes on, and library."""
+    made = grouped(measured("conditions"), lambda one: (one.row.cell.condition, one.row.cell.mpi))
+    rows = []
+    for condition, mpi in sorted(made, key=lambda key: (list(BESIDE).index(key[0]), key[1])):
+        some = made[condition, mpi]
+        surely = ", ".join(f"{one.row.kind.capitalize()} {one.speed:.2f}" for one in some if is_slower(one))
+        rows.append((BESIDE[condition], LIBRARIES[mpi], *figures(some), surely or "none"))
+    return table(["beside", "library", *HEADS, "surely slower than native"], rows, (0, 1, 11))
+
+
+def is_slower(one: Measured) -> bool:
+    return one.row.program.is_slower
+
+
+def second_jobs() -> list[str]:
+    """By library and bed: first and second jobs."""
+    made = grouped(measured("second"), lambda one: (LIBRARIES[one.row.cell.mpi], bed(one.row.cell)))
+    rows = []
+    for names, some in made.items():
+        twice = [(one.speed, 1 / one.row.second.median) for one in some if one.row.second]
+        means = (unasked.geometric(column) for column in zip(*twice, strict=True))
+        worse = sum(second < SLOW * first for first, second in twice)
+        slow = sum(second < SLOW for _, second in twice)
+        rows.append((*names, str(len(twice)), *(f"{mean:.2f}" for mean in means), str(worse), str(slow)))
+    heads = ["library", "hosts", "programs", "first job, times as fast", "second job"]
+    return table([*heads, "second below 0.97 of the first", "second below 0.97 of native"], rows, (0, 1))
+
+
 def kinds() -> list[str]:
     """By kind: times as fast, and how near the wire."""
     made = grouped(measured("safe"), lambda one: (one.row.kind,))
@@ -237,6 +274,8 @@ def init(mpi: str) -> list[str]:
 TABLES: Mapping[str, Callable[[], list[str]]] = {
     "beds": beds,
     "kinds": kinds,
+    "conditions": conditions,
+    "second jobs": second_jobs,
     "lengths": lengths,
     "losses": losses,
     "bits": same_bits_rows,

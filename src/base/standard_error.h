@@ -27,10 +27,11 @@ static inline struct unisono_standard_error unisono_standard_error_now(void) {
   return now;
 }
 
-/* Whether lines of ours reach the user: it was open at `load`, and has not become another regular
- * file since. */
+/* Whether lines of ours reach the user: it was open at `load`, and has not become another file, disk
+ * or socket since. Another terminal or pipe may be what the program writes its own lines to. */
 static inline int unisono_user_reads(const struct unisono_standard_error* load) {
   struct stat file;
   if (!load->is_open || !unisono_stat_standard_error(&file)) return 0;
-  return !S_ISREG(file.st_mode) || (file.st_dev == load->device && file.st_ino == load->inode);
+  if (!S_ISREG(file.st_mode) && !S_ISBLK(file.st_mode) && !S_ISSOCK(file.st_mode)) return 1;
+  return file.st_dev == load->device && file.st_ino == load->inode;
 }

@@ -19,10 +19,15 @@ void leave_now(Communicator& communicator) {
 }
 
 CallInfo leave(Call call, Communicator& communicator) {
-  const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 &&
+  if (is_among_neighbours(call.collective)) call.neighbours = communicator.neighbours();
+  const int rank = communicator.rank();
+  const bool has_counts =
+      call.collective != Collective::allgatherv || (call.recvcounts && call.recvcounts[rank] >= 0);
+  const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 && has_counts &&
                         call.sendtype != MPI_DATATYPE_NULL && call.recvtype != MPI_DATATYPE_NULL;
-  if (is_valid && has_two_lengths(call, communicator.rank())) {
-    const Count bytes = call.recvcount * facts_of(call.recvtype).size;
+  if (is_valid && (has_two_lengths(call, rank) || has_edges_of_two_lengths(call, rank))) {
+    const bool is_open = is_among_neighbours(call.collective) && !communicator.knows_graph();
+    const Count bytes = is_open ? 0 : received_bytes(call, rank);
     if (!communicator.attendance().is_shared() && communicator.reach(call.collective).holds(bytes))
       return {.communicator = &communicator, .bytes = bytes, .leaves = true};
     leave_now(communicator);

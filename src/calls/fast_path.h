@@ -67,8 +67,8 @@ inline bool is_plain(const TypeFacts& facts) {
 }
 
 /// The data of a call whose significant datatypes are plain, or nothing. Of collectives with blocks
-/// of one length; the datatype of a reduction is known to be plain. Without memory, or where
-/// the root of a gather says two lengths of its block, nothing: the long way finds that again.
+/// of one length; the datatype of a reduction is known to be plain. Without memory, or where this
+/// rank says two lengths of its block, nothing: the long way finds that again.
 [[gnu::always_inline]] inline std::optional<KernelData> plain_data(const Call& call, int rank,
                                                                    Count bytes) noexcept try {
   const Collective c = call.collective;
@@ -79,7 +79,7 @@ inline bool is_plain(const TypeFacts& facts) {
   if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(facts_of(call.sendtype))) ||
                           (has_receive_side(call, rank) && !is_plain(facts_of(call.recvtype)))))
     return std::nullopt;
-  if (semantics(c).receive.who == Who::root && has_two_lengths(call, rank)) [[unlikely]]
+  if (has_two_lengths(call, rank)) [[unlikely]]
     return std::nullopt;
   if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
   return data;

@@ -163,6 +163,7 @@ std::optional<Args> plain_args(KnownKinds& kinds, const Call& call, int rank, in
   args.rank = rank;
   args.root = call.root;
   args.in_place = is_in_place(call, rank);
+  if (has_shorter_block(call, rank)) return std::nullopt;
   // Blocks to send and to receive in one array: to the kernel this would be in place.
   if (!args.in_place && has_matrix(semantics(call.collective)) && call.sendbuf == call.recvbuf)
     return std::nullopt;

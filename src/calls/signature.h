@@ -73,17 +73,46 @@ inline Count sum(IntegerArray counts, int size) {
 
 }  // namespace signature
 
+/// Bytes that this rank sends of its own block, or gets of one; where lengths are one for all
+/// blocks, or the block is its own.
+[[gnu::always_inline]] inline Count sent_bytes(const Call& call) {
+  return call.sendcount * facts_of(call.sendtype).size;
+}
+[[gnu::always_inline]] inline Count received_bytes(const Call& call, int rank) {
+  const bool is_own = is_irregular(semantics(call.collective).receive.shape);
+  return (is_own ? call.recvcounts[rank] : call.recvcount) * facts_of(call.recvtype).size;
+}
+
 /// Whether this rank says that its block to itself has one length where it sends it, and another
 /// where it receives it. MPI forbids that, and the MPI libraries often do what was meant. Of
-/// collectives with blocks of one length, whose arguments are valid otherwise.
+/// collectives in which it knows both, whose arguments are valid otherwise.
 [[gnu::always_inline]] inline bool has_two_lengths(const Call& call, int rank) {
   const Semantics& s = semantics(call.collective);
   if (s.is_reducing() || s.peers != Peers::all || s.knows_bytes != Who::all) return false;
-  if (is_irregular(s.receive.shape) || s.send.shape == SideShape::nothing) return false;
+  if (s.send.shape == SideShape::nothing) return false;
   if (!has_send_side(call, rank) || !has_receive_side(call, rank)) return false;
-  if (call.sendcount == call.recvcount && call.sendtype == call.recvtype) return false;
-  return call.sendcount * facts_of(call.sendtype).size !=
-         call.recvcount * facts_of(call.recvtype).size;
+  if (!is_irregular(s.receive.shape) && call.sendcount == call.recvcount &&
+      call.sendtype == call.recvtype)
+    return false;
+  return sent_bytes(call) != received_bytes(call, rank);
+}
+
+/// Whether the block that this rank gives to all ranks is shorter than all receive it, as MPI
+/// forbids. MPI libraries put it into the receive buffer, and send what stands there then. Of calls
+/// whose arguments are valid otherwise.
+[[gnu::always_inline]] inline bool has_shorter_block(const Call& call, int rank) {
+  const Semantics& s = semantics(call.collective);
+  if (s.is_reducing() || s.peers != Peers::all || s.send.shape != SideShape::block) return false;
+  if (s.receive.who != Who::all || !is_per_peer(s.receive.shape)) return false;
+  return !is_in_place(call, rank) && sent_bytes(call) < received_bytes(call, rank);
+}
+
+/// Whether blocks have one length to other ranks and another one from them, which in a graph may be
+/// right on each edge, and only some ranks see it.
+[[gnu::always_inline]] inline bool has_edges_of_two_lengths(const Call& call, int rank) {
+  const Semantics& s = semantics(call.collective);
+  return s.peers == Peers::neighbours && s.knows_bytes == Who::all && has_send_side(call, rank) &&
+         has_receive_side(call, rank) && sent_bytes(call) != received_bytes(call, rank);
 }
 
 /// Bytes of the signature of one call, as in select's Facts. Nothing when the arguments are such
@@ -115,16 +144,13 @@ inline Count sum(IntegerArray counts, int size) {
     if (has_refused_block(call)) return std::nullopt;
   // A root that alone receives copies its block alone, and the others need not wait for it.
   if (s.receive.who != Who::root && has_two_lengths(call, rank)) [[unlikely]]
-    return std::nullopt;
+    if (!has_shorter_block(call, rank)) return std::nullopt;
   if (s.knows_bytes != Who::all || (!sends && !receives)) return 0;
-  if (!receives) return call.sendcount * facts_of(call.sendtype).size;
+  if (!receives) return sent_bytes(call);
   const Count unit = facts_of(call.recvtype).size;
   // Of the sum: what is divided must be equal on all ranks, and their types need not be.
   if (is_irregular(s.receive.shape)) return signature::sum(call.recvcounts, size) * unit / size;
-  // Between two ranks blocks may have one length there and another back: both see it.
-  if (sends && is_among_neighbours(call.collective) &&
-      call.sendcount * facts_of(call.sendtype).size != call.recvcount * unit)
-    return std::nullopt;
+  if (has_edges_of_two_lengths(call, rank)) return std::nullopt;
   return call.recvcount * unit;
 }
 

@@ -19,6 +19,7 @@
 #include <numeric>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/say.h"
@@ -161,14 +162,18 @@ void give_turn() {
   t_last_turn = Clock::now();
 }
 
-/// `awaited`: NodeArena's.
+/// `awaited`: NodeArena's. The first look comes when a wait has lasted as long as there are between
+/// looks: who comes late to a call is not absent.
 void idle(void* awaited) {
   give_turn();
   const Clock::time_point now = t_last_turn;
+  const Awaited& others = *static_cast<const Awaited*>(awaited);
+  const std::pair wait(awaited, others.call != nullptr ? *others.call : 0);
+  thread_local std::pair last_wait(wait);
   thread_local Clock::time_point last_look = now;
+  if (std::exchange(last_wait, wait) != wait) last_look = now;
   if (now - last_look < kBetweenLooks) return;
   last_look = now;
-  const Awaited& others = *static_cast<const Awaited*>(awaited);
   look_for_the_dead(*g_memory, others);
   if (others.team != nullptr) others.team->look_for_difference(others.call);
 }

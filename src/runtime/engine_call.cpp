@@ -1,10 +1,12 @@
 // Blocking collectives: what is known of a call, what runs it, and its run.
 #include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 
 #include "algorithms/composition.h"
 #include "calls/host_copy.h"
 #include "calls/in_node.h"
+#include "calls/own_block.h"
 #include "calls/request.h"
 #include "calls/retained_types.h"
 #include "exec/kernel_reduction.h"
@@ -114,9 +116,15 @@ std::optional<int> Engine::decide_and_run(const Call& asked, const CallInfo& inf
   return run_choice(communicator, call, known->facts, choice, scope);
 }
 
-/// With what only the communicator knows of it.
+/// With what only the communicator knows of it, and sent from where MPI libraries send it.
 Call Engine::completed(Call call, Communicator& communicator) {
   if (is_among_neighbours(call.collective)) call.neighbours = communicator.neighbours();
+  const int rank = communicator.rank();
+  if (!has_shorter_block(call, rank)) return call;
+  if (!names_committed_types(call, rank, communicator.size())) return call;
+  look_for_devices();
+  if (has_devices() && has_device_buffers(call)) return call;
+  if (put_own_block(call, rank) != MPI_SUCCESS) throw std::runtime_error("a block of its own");
   return call;
 }
 
@@ -134,7 +142,8 @@ std::optional<Engine::Known> Engine::look_at(const Call& call, const CallInfo& i
   if (call.neighbours != nullptr) {
     if (!communicator.knows_graph()) return std::nullopt;
     facts.graph = communicator.graph();
-    facts.bytes = signature_bytes(call, communicator.rank(), communicator.size()).value_or(0);
+    facts.bytes = signature_bytes(call, communicator.rank(), communicator.size())
+                      .value_or(info.leaves ? received_bytes(call, communicator.rank()) : 0);
   }
   if (!log_decisions_ && !selector_.covers(facts)) return std::nullopt;
   facts.shared = communicator.may_share();

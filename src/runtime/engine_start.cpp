@@ -182,6 +182,10 @@ Choice Engine::as_hinted(Communicator& communicator, const Facts& facts, MPI_Inf
 
 std::optional<int> Engine::make_persistent(const Call& asked, const CallInfo& info, MPI_Info hints,
                                            MPI_Request* request) {
+  if (has_shorter_block(asked, info.communicator->rank())) {
+    leave_now(*info.communicator);
+    return std::nullopt;
+  }
   const Call call = completed(asked, *info.communicator);
   if (call.neighbours != nullptr) info.communicator->graph();
   const std::optional<Known> known = look_to_start(call, info);

@@ -17,11 +17,12 @@
 //
 // And rank 0 sends shorter blocks than all receive, which MPI forbids, and the MPI libraries do:
 //
-//   mpiexec -n 2 ranks_disagree short-allgather | short-alltoall | short-scatter | short-gather
+//   mpiexec -n 2 ranks_disagree short-allgather | short-allgatherv | short-alltoall | short-scatter |
+//   short-gather
 //
 // The same in the first call of a communicator, before its ranks share memory:
 //
-//   mpiexec -n 2 ranks_disagree first-allgather | first-alltoall
+//   mpiexec -n 2 ranks_disagree first-allgather | first-scatter | first-alltoall
 //
 // And a call whose arguments are wrong on rank 0, which the MPI library refuses there: rank 1 does
 // not wait for it, and the communicator can be used again.
@@ -123,7 +124,7 @@ class Guarded {
   int* data;
 };
 
-/// Twice: what follows is the MPI library's. `first`: no right call is made before.
+/// Twice: what follows most of them is the MPI library's. `first`: no right call is made before.
 void send_shorter(const std::string& what, int rank, bool first, MPI_Comm comm) {
   constexpr int kRoom = 50;
   const int sent = rank == 0 ? 10 : kRoom;
@@ -137,6 +138,11 @@ void send_shorter(const std::string& what, int rank, bool first, MPI_Comm comm) 
     to.assign(2 * kRoom, -1);
     if (what == "allgather")
       return MPI_Allgather(data, count, MPI_INT, to.data(), kRoom, MPI_INT, comm);
+    if (what == "allgatherv") {
+      const std::vector<int> counts(2, kRoom), displs{0, kRoom};
+      return MPI_Allgatherv(data, count, MPI_INT, to.data(), counts.data(), displs.data(), MPI_INT,
+                            comm);
+    }
     if (what == "alltoall")
       return MPI_Alltoall(data, count, MPI_INT, to.data(), kRoom, MPI_INT, comm);
     if (what == "gather")
