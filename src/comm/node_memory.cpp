@@ -62,14 +62,18 @@ struct RosterEntry {
   std::atomic<unsigned long> process_names{0};
   std::atomic<int> process{0};
   std::atomic<RankState> state{RankState::running};
-  // By which others find out whether they reach its memory: NodeMemory::word.
+  WaitMode mode = WaitMode::yield;
+  std::size_t private_cache = 0;  // of a core; 0: not known
+  int cores = 1;                  // online here, or that many by quota
+  // By which others find out whether they reach its memory.
   std::uint64_t* address = nullptr;
   std::uint64_t word = 0;
   node::CpuMask affinity{};
 };
 
-/// What the first rank of a node decides for all; and behind it the roster.
+/// What the first rank of a node decides, and tells, for all; and behind it the roster.
 struct Beginning {
+  Notice notice{};
   bool looks_for_domains = false;
   node::Slots slots;
   node::Probing probing;
@@ -82,6 +86,16 @@ std::size_t roster_bytes(int ranks) {
   return kRosterBehind + static_cast<std::size_t>(ranks) * sizeof(RosterEntry);
 }
 
+Beginning& beginning_in(const node::Segment& segment, int ranks) {
+  std::byte* begin = segment.memory().data() + node::Pool::first_arena(roster_bytes(ranks));
+  return *reinterpret_cast<Beginning*>(begin);
+}
+
+std::span<RosterEntry> roster_in(const node::Segment& segment, int ranks) {
+  auto* begin = reinterpret_cast<std::byte*>(&beginning_in(segment, ranks));
+  return {reinterpret_cast<RosterEntry*>(begin + kRosterBehind), static_cast<std::size_t>(ranks)};
+}
+
 struct NodeMemory {
   explicit NodeMemory(node::Segment&& made) : segment(std::move(made)), pool(segment.memory()) {}
 
@@ -91,9 +105,8 @@ struct NodeMemory {
   std::span<RosterEntry> roster;  // by rank in the node
   MPI_Group ranks = MPI_GROUP_NULL;
   int rank = 0;
-  std::uint64_t word = 0;
-  WaitMode mode = WaitMode::yield;
-  std::size_t private_cache = 0;  // of a core, the largest
+  WaitMode mode = WaitMode::yield;  // the slowest of all: who sleeps must be woken by all
+  std::size_t private_cache = 0;    // of a core, the largest
   node::Probing probing;
   bool single_copy = false;  // is asked for
   std::vector<int> domains;  // of all ranks; empty where they are not in several
@@ -101,6 +114,9 @@ struct NodeMemory {
 
 // Never destroyed: see stop_node_memory.
 NodeMemory* g_memory = nullptr;
+
+/// Others read it if they reach this process's memory.
+std::uint64_t g_word = 0;
 
 /// Half of what is free, so that others find room too.
 long long suitable_bytes(int ranks) {
@@ -188,7 +204,8 @@ node::Probing probing_of(const NodeSettings& settings) {
 }
 
 Beginning beginning_of(const NodeSettings& settings, int ranks) {
-  return {ranks >= kLeastRanksForDomains && node::may_have_domains(settings.machine),
+  return {settings.notice,
+          ranks >= kLeastRanksForDomains && node::may_have_domains(settings.machine),
           {static_cast<std::size_t>(settings.ring.value_or(0)), 0,
            settings.store.value_or(node::Store::plain)},
           probing_of(settings)};
@@ -207,12 +224,25 @@ Result<bool> prepare(node::Segment& segment, const Beginning& beginning, int ran
   node::Pool::prepare(all);
   if (!node::Pool(all).take(bytes)) return Error{"the shared memory is too small for its ranks"};
   new (all.data() + offset) Beginning(beginning);
-  auto* entries = reinterpret_cast<RosterEntry*>(all.data() + offset + kRosterBehind);
-  for (int rank = 0; rank < ranks; ++rank) new (entries + rank) RosterEntry;
+  for (RosterEntry& entry : roster_in(segment, ranks)) new (&entry) RosterEntry;
   return true;
 }
 
-/// The first rank makes it, if there is room.
+/// This rank's entry, for all to read.
+void enter(const node::Segment& segment, int rank, int ranks, const NodeSettings& settings) {
+  if (getrandom(&g_word, sizeof g_word, 0) != sizeof g_word) g_word = 0;
+  RosterEntry& own = roster_in(segment, ranks)[static_cast<std::size_t>(rank)];
+  own.mode = settings.mode;
+  own.affinity = node::affinity();
+  own.private_cache = node::private_cache_bytes(own.affinity, settings.machine);
+  own.cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota_cores());
+  own.address = &g_word;
+  own.word = g_word;
+  own.process_names.store(namespace_of_processes());
+  own.process.store(getpid());
+}
+
+/// The first rank makes it, if there is room, and all enter it.
 Result<node::Segment> make_segment(MPI_Comm node, int rank, int ranks,
                                    const NodeSettings& settings) {
   const long long bytes = rank != 0 ? 0 : settings.bytes.value_or(suitable_bytes(ranks));
@@ -220,44 +250,33 @@ Result<node::Segment> make_segment(MPI_Comm node, int rank, int ranks,
     return prepare(segment, beginning_of(settings, ranks), ranks);
   };
   const bool has_room = bytes >= kLeastBytes;
-  auto shared = share_segment(node, has_room ? static_cast<std::size_t>(bytes) : 0, prepared);
+  const auto entered = [&](const node::Segment& segment) {
+    enter(segment, rank, ranks, settings);
+    return start_progress();
+  };
+  auto shared =
+      share_segment(node, has_room ? static_cast<std::size_t>(bytes) : 0, prepared, entered);
   if (rank != 0 || has_room) return shared;
   return Error{"no room for shared memory in /dev/shm; make it larger (docker run --shm-size)"};
 }
 
-/// What the first rank has prepared, with this rank's entry.
-std::unique_ptr<NodeMemory> enter(node::Segment&& segment, int rank, int ranks) {
+/// What all ranks have entered.
+std::unique_ptr<NodeMemory> memory_of(node::Segment&& segment, int rank, int ranks) {
   auto memory = std::make_unique<NodeMemory>(std::move(segment));
-  std::byte* begin = memory->segment.memory().data() + node::Pool::first_arena(roster_bytes(ranks));
-  memory->beginning = reinterpret_cast<const Beginning*>(begin);
+  memory->beginning = &beginning_in(memory->segment, ranks);
   memory->probing = memory->beginning->probing;
   memory->rank = rank;
-  memory->roster = {reinterpret_cast<RosterEntry*>(begin + kRosterBehind),
-                    static_cast<std::size_t>(ranks)};
-  if (getrandom(&memory->word, sizeof memory->word, 0) != sizeof memory->word) memory->word = 0;
-  RosterEntry& own = memory->roster[static_cast<std::size_t>(rank)];
-  own.address = &memory->word;
-  own.word = memory->word;
-  own.affinity = node::affinity();
-  own.process_names.store(namespace_of_processes());
-  own.process.store(getpid());
+  memory->roster = roster_in(memory->segment, ranks);
+  int cores = memory->roster[0].cores;
+  for (const RosterEntry& entry : memory->roster) {
+    const std::size_t cache = entry.private_cache;
+    memory->mode = std::max(memory->mode, entry.mode);
+    memory->private_cache =
+        std::max(memory->private_cache, cache == 0 ? kUsualPrivateCache : cache);
+    cores = std::min(cores, entry.cores);
+  }
+  memory->probing.cores = std::max(1, cores);
   return memory;
-}
-
-/// Whether all ranks have a memory. The slowest way to wait of any of them: who sleeps must be
-/// woken by all. The largest cache that a core has for itself. The fewest cores that are online
-/// here.
-bool agree(NodeMemory* memory, MPI_Comm node, const NodeSettings& settings) {
-  const std::size_t cache = node::private_cache_bytes(node::affinity(), settings.machine);
-  const int cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota_cores());
-  std::array<long long, 4> most{memory == nullptr ? 1 : 0, static_cast<long long>(settings.mode),
-                                static_cast<long long>(cache == 0 ? kUsualPrivateCache : cache),
-                                -std::max(1, cores)};
-  if (reduce_patiently(std::span(most), MPI_MAX, node) != MPI_SUCCESS || most[0] != 0) return false;
-  memory->mode = static_cast<WaitMode>(most[1]);
-  memory->private_cache = static_cast<std::size_t>(most[2]);
-  memory->probing.cores = static_cast<int>(-most[3]);
-  return true;
 }
 
 /// One rank reads for all.
@@ -295,9 +314,8 @@ void start_node_memory(MPI_Comm node, const NodeSettings& settings) {
   Result<node::Segment> segment = make_segment(node, rank, size, settings);
   if (!segment && !segment.error().empty())
     say(segment.error() + "; collectives of this node run in the MPI library");
-  if (!segment) return;  // nobody has it
-  auto memory = start_progress() ? enter(std::move(*segment), rank, size) : nullptr;
-  if (!agree(memory.get(), node, settings)) return stop_progress();
+  if (!segment) return stop_progress();  // nobody has it
+  auto memory = memory_of(std::move(*segment), rank, size);
   if (memory->beginning->looks_for_domains)
     memory->domains = domains_of_ranks(*memory, node, settings.machine);
   memory->single_copy = settings.single_copy;
@@ -317,6 +335,8 @@ void give_turn_to_library() {
 }
 
 bool has_node_memory() { return g_memory != nullptr; }
+
+const Notice& node_notice() { return g_memory->beginning->notice; }
 
 namespace {
 

@@ -2,8 +2,11 @@
 #pragma once
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -141,6 +144,11 @@ Result<std::optional<node::Store>> parse_store(const std::string& text);
 /// After how many bytes UNISONO_SHM_PROBE has teams measure: nothing for "auto", 0: never.
 Result<std::optional<long long>> parse_probe(const std::string& text);
 
+/// What the first rank tells the others when it makes the memory; only that rank's counts.
+using Notice = std::array<std::byte, 2 << 10>;
+/// Gives all ranks the notice of the first one. Collective.
+using PostNotice = std::function<void(Notice&)>;
+
 struct NodeSettings {
   std::optional<long long> bytes;    ///< of a node's memory; nothing: what suits its ranks
   std::optional<long long> ring;     ///< bytes of each rank's slots; nothing: what suits its caches
@@ -149,6 +157,7 @@ struct NodeSettings {
   bool single_copy = true;           ///< where the system allows it
   WaitMode mode = WaitMode::yield;
   std::string machine = node::kMachineFolder;  ///< see node/domains.h
+  Notice notice{};
 };
 
 /// Makes the memory of a node that several ranks are on; all will wait in the same way. `node`: all
@@ -159,6 +168,8 @@ void stop_node_memory();
 
 /// Whether the ranks of this node share memory; the same on all of them.
 bool has_node_memory();
+/// Precondition: has_node_memory().
+const Notice& node_notice();
 
 /// The domain (node/domains.h) of every rank of `comm`, who are all on this node; empty where the
 /// node's ranks are not in several. The same on all ranks. Local.

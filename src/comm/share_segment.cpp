@@ -45,7 +45,8 @@ Result<node::Segment> make(std::size_t bytes, const PrepareSegment& prepare) {
 }  // namespace
 
 Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes,
-                                    const PrepareSegment& prepare) {
+                                    const PrepareSegment& prepare,
+                                    const EnterSegment& enter) {
   node::SegmentPlace place;
   std::optional<Result<node::Segment>> segment;
   if (rank_in(comm) == 0) {
@@ -55,10 +56,11 @@ Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes,
   tell(comm, place);
   if (place.bytes == 0) return segment ? std::move(*segment) : Result<node::Segment>(Error{""});
   if (!segment) segment.emplace(node::Segment::open(place));
-  bool all_have_it = all_agree_patiently(comm, static_cast<bool>(*segment));
+  const auto has_it = [&] { return *segment && (!enter || enter(**segment)); };
+  bool all_have_it = all_agree_patiently(comm, has_it());
   if (!all_have_it) {
     hand_over(comm, place, segment);
-    all_have_it = all_agree_patiently(comm, static_cast<bool>(*segment));
+    all_have_it = all_agree_patiently(comm, has_it());
   }
   if (*segment) (**segment).close_file();
   if (*segment && !all_have_it) return Error{""};

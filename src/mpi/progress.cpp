@@ -21,7 +21,8 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 bool start_progress() {
-  return PMPI_Grequest_start(query, release, cancel, nullptr, &g_never) == MPI_SUCCESS;
+  return g_never != MPI_REQUEST_NULL ||
+         PMPI_Grequest_start(query, release, cancel, nullptr, &g_never) == MPI_SUCCESS;
 }
 
 void stop_progress() {

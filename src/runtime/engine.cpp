@@ -208,13 +208,22 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, ranks_here, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   const auto profile = files.profile ? read_profile(*files.profile) : Error{files.profile.error()};
-  find_network(ranks_here, node, profile);
+  // Where all are on one node, what is remembered stands in the memory that they share.
+  bool shares = false;
+  find_network(ranks_here, node, profile, [&](Notice& notice) {
+    shares = node.one_node;
+    if (shares) share_memory(ranks_here, notice);
+    if (shares && has_node_memory())
+      notice = node_notice();
+    else
+      tell_patiently(notice.data(), static_cast<int>(notice.size()), MPI_COMM_WORLD);
+  });
   here.network_rate = network_rate(machine_);
   use_profile(profile, here, std::max(1, static_cast<int>(different.size())));
   if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered", true);
   select_online(here, node);
   passes_first_calls_ = passes_first_calls();
-  share_memory(ranks_here);
+  if (!shares) share_memory(ranks_here, {});
   const bool has_memory = has_node_memory() || size_of(ranks_here) == 1;
   const bool all_know = node.all_alone || node.one_node;
   kernels_in_nodes_ = (left_online().collectives != 0 || online_job().leads_safely) &&
@@ -275,8 +284,9 @@ TopologyLabels Engine::find_levels(const Result<std::string>& text,
   return std::move(found.labels);
 }
 
-void Engine::share_memory(MPI_Comm node) {
+void Engine::share_memory(MPI_Comm node, const Notice& notice) {
   NodeSettings settings;
+  settings.notice = notice;
   const auto read = [this](const char* name, auto parse, auto& into) {
     const std::string text = variable(name);
     const auto value = parse(text);
@@ -298,11 +308,11 @@ void Engine::share_memory(MPI_Comm node) {
 /// What earlier jobs know, and what the network costs where somebody asks for that; nobody else
 /// pays for it. What asks is the same on all ranks.
 void Engine::find_network(MPI_Comm ranks_here, const NodeFacts& node,
-                          const Result<Profile>& profile) {
+                          const Result<Profile>& profile, const PostNotice& post) {
   const bool asks = mode_ == Mode::measure || !variable("UNISONO_TRACE").empty() ||
                     names_network(profile) || selector_.asks_for_network();
   std::vector<std::string> lines;
-  machine_ = recall(MPI_COMM_WORLD, ranks_here, node, {mode_, asks}, lines);
+  machine_ = recall(MPI_COMM_WORLD, ranks_here, node, {mode_, asks}, post, lines);
   knows_machine_ = machine_.levels[kBetweenNodes] || machine_.levels[kWithinNode];
   if (knows_machine_) lines.push_back("network: " + summary(machine_));
   if (log_decisions_)

@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "calls/call_info.h"
 #include "comm/chosen_segments.h"
+#include "comm/node_memory.h"
 #include "comm/placement.h"
 #include "model/machine.h"
 #include "runtime/call_scope.h"
@@ -65,14 +66,15 @@ class Engine {
   /// `node`, `ranks_here`: the ranks of this node.
   void read_environment(const Files& files, MPI_Comm ranks_here);
   void select_online(const Platform& here, const NodeFacts& node);
-  void find_network(MPI_Comm ranks_here, const NodeFacts& node, const Result<Profile>& profile);
+  void find_network(MPI_Comm ranks_here, const NodeFacts& node, const Result<Profile>& profile,
+                    const PostNotice& post);
   void load_order(const std::string& setting, const Spec& spec) const;
   void use_profile(const Result<Profile>& profile, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;
   void begin_progress(const NodeFacts& node) const;
   /// A variable of 0 or 1; `otherwise` where it is neither.
   bool is_on(const char* name, bool otherwise) const;
-  void share_memory(MPI_Comm node);
+  void share_memory(MPI_Comm node, const Notice& notice);
   std::optional<int> decide_and_run(const Call& asked, const CallInfo& info, CallScope& scope);
   struct Known {
     Facts facts;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -121,21 +122,23 @@ void read_file(const NodeFacts& facts, Mode mode, std::vector<std::string>& line
     lines.push_back(line_about("memory " + name, memory.error(), "all is measured anew"));
 }
 
-/// Rank 0's, on all ranks; in one message of 2 KiB unless it is longer.
-std::string tell(MPI_Comm world, std::string text) {
-  constexpr std::size_t kBegin = (2 << 10) - sizeof(std::uint64_t);
-  struct {
+/// Rank 0's, on all ranks; what a notice has no room for goes in messages.
+std::string tell(MPI_Comm world, std::string text, const PostNotice& post) {
+  constexpr std::size_t kBegin = sizeof(Notice) - sizeof(std::uint64_t);
+  struct Posted {
     std::uint64_t length = 0;
     std::array<char, kBegin> begin{};
-  } first;
-  first.length = text.size();
-  text.copy(first.begin.data(), kBegin);
-  tell_patiently(&first, sizeof first, world);
+  } posted;
+  posted.length = text.size();
+  text.copy(posted.begin.data(), kBegin);
+  Notice notice = std::bit_cast<Notice>(posted);
+  post(notice);
+  posted = std::bit_cast<Posted>(notice);
   if (rank_in(world) != 0)
-    text.assign(first.begin.data(), std::min<std::size_t>(first.length, kBegin));
-  text.resize(first.length);
-  if (first.length > kBegin)
-    tell_patiently(text.data() + kBegin, static_cast<int>(first.length - kBegin), world);
+    text.assign(posted.begin.data(), std::min<std::size_t>(posted.length, kBegin));
+  text.resize(posted.length);
+  if (posted.length > kBegin)
+    tell_patiently(text.data() + kBegin, static_cast<int>(posted.length - kBegin), world);
   return text;
 }
 
@@ -181,7 +184,7 @@ void compare(const Machine& measured, std::vector<std::string>& lines) {
 }  // namespace
 
 Machine recall(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, const Wanted& wanted,
-               std::vector<std::string>& lines) {
+               const PostNotice& post, std::vector<std::string>& lines) {
   const bool wants_network = wanted.network && facts.has_network();
   const auto measure = [&] { return probe_network(world, node, facts.all_alone); };
   // What a simulated network costs is not this machine's affair, and must not depend on the last
@@ -197,7 +200,7 @@ Machine recall(MPI_Comm world, MPI_Comm node, const NodeFacts& facts, const Want
     machine = measure();
     if (speaks) compare(machine, lines);
   }
-  hear(tell(world, speaks ? message(wants_network && is_fixed, size_of(world), facts) : ""));
+  hear(tell(world, speaks ? message(wants_network && is_fixed, size_of(world), facts) : "", post));
   if (const std::size_t kinds = all.memory.verdicts.size(); speaks && kinds > 0)
     lines.push_back("memory " + all.here.file_name() + ": " + std::to_string(kinds) +
                     (kinds == 1 ? " kind of calls is" : " kinds of calls are") + " known here");

@@ -21,10 +21,9 @@ inline constexpr std::string_view kAsked = "several nodes, and what the network 
 /// kStartCallsOnNode: same calls, in this order.
 inline constexpr StartMessage kStartMessages[] = {
     {"Iallreduce", 256, "whether all have Unisono and read the same", "always"},
-    {"Ibcast", 2048, "what is remembered", "several ranks, while something may be learned"},
     {"Ibcast", 40, "where the node's shared memory is", "several ranks on a node"},
     {"Iallreduce", 4, "whether all have it", "several ranks on a node"},
-    {"Iallreduce", 32, "how ranks of the node wait, caches, cores", "several ranks on a node"},
+    {"Ibcast", 2048, "what is remembered", "ranks that do not all share memory"},
     {"Ibcast", 64, "a socket to hand the memory over", "where /proc does not show it"},
     {"Ibcast", 4096, "which ranks are near, 4 a rank", "several caches or NUMA nodes"},
     {"Iallreduce", 1024, "processors of all ranks", "ranks are bound differently"},
@@ -47,6 +46,6 @@ inline constexpr StartMessage kStartMessages[] = {
 
 /// Calls that all ranks of a node take part in, where nothing is set and the launcher says that all
 /// ranks are on it.
-inline constexpr int kStartCallsOnNode = 5;
+inline constexpr int kStartCallsOnNode = 3;
 
 }  // namespace unisono
