@@ -25,7 +25,10 @@ CallInfo leave(Call call, Communicator& communicator) {
       call.collective != Collective::allgatherv || (call.recvcounts && call.recvcounts[rank] >= 0);
   const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 && has_counts &&
                         call.sendtype != MPI_DATATYPE_NULL && call.recvtype != MPI_DATATYPE_NULL;
-  if (is_valid && (has_two_lengths(call, rank) || has_edges_of_two_lengths(call, rank))) {
+  // Two ranks see both lengths, and leave that call alike.
+  const bool has_two = has_two_lengths(call, rank) ||
+                       (communicator.size() > 2 && has_edges_of_two_lengths(call, rank));
+  if (is_valid && has_two) {
     const bool is_open = is_among_neighbours(call.collective) && !communicator.knows_graph();
     const Count bytes = is_open ? 0 : received_bytes(call, rank);
     if (!communicator.attendance().is_shared() && communicator.reach(call.collective).holds(bytes))

@@ -1,6 +1,8 @@
 // Neighbourhood collectives in which every edge has a length of its own: 0 -> 1 -> 2. Rank 1 alone
 // sees two lengths, and the others make the call with it all the same.
 //
+// Open MPI refuses such a call.
+//
 //   mpiexec -n 3 lengths_of_edges
 #include "check.h"
 
