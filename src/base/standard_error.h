@@ -27,8 +27,9 @@ static inline struct unisono_standard_error unisono_standard_error_now(void) {
   return now;
 }
 
-/* Whether lines of ours reach the user: it was open at `load`, and has not become another file, disk
- * or socket since. Another terminal or pipe may be what the program writes its own lines to. */
+/* Whether lines of ours reach the user: it was open at `load`, and has not become another file,
+ * disk or socket since. Another terminal or pipe may be what the program writes its own lines to.
+ */
 static inline int unisono_user_reads(const struct unisono_standard_error* load) {
   struct stat file;
   if (!load->is_open || !unisono_stat_standard_error(&file)) return 0;

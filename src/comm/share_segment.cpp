@@ -44,8 +44,7 @@ Result<node::Segment> make(std::size_t bytes, const PrepareSegment& prepare) {
 
 }  // namespace
 
-Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes,
-                                    const PrepareSegment& prepare,
+Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes, const PrepareSegment& prepare,
                                     const EnterSegment& enter) {
   node::SegmentPlace place;
   std::optional<Result<node::Segment>> segment;

@@ -208,16 +208,7 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   const auto nodes = nodes_of_ranks(MPI_COMM_WORLD, ranks_here, node);
   const std::set<int> different(nodes.begin(), nodes.end());
   const auto profile = files.profile ? read_profile(*files.profile) : Error{files.profile.error()};
-  // Where all are on one node, what is remembered stands in the memory that they share.
-  bool shares = false;
-  find_network(ranks_here, node, profile, [&](Notice& notice) {
-    shares = node.one_node;
-    if (shares) share_memory(ranks_here, notice);
-    if (shares && has_node_memory())
-      notice = node_notice();
-    else
-      tell_patiently(notice.data(), static_cast<int>(notice.size()), MPI_COMM_WORLD);
-  });
+  const bool shares = find_network(ranks_here, node, profile);
   here.network_rate = network_rate(machine_);
   use_profile(profile, here, std::max(1, static_cast<int>(different.size())));
   if (mode_ == Mode::fixed) selector_.use(remembered_cells(), "remembered", true);
@@ -306,9 +297,19 @@ void Engine::share_memory(MPI_Comm node, const Notice& notice) {
 }
 
 /// What earlier jobs know, and what the network costs where somebody asks for that; nobody else
-/// pays for it. What asks is the same on all ranks.
-void Engine::find_network(MPI_Comm ranks_here, const NodeFacts& node,
-                          const Result<Profile>& profile, const PostNotice& post) {
+/// pays for it. What asks is the same on all ranks. Whether memory is shared with that: where all
+/// are on one node, what is remembered stands there.
+bool Engine::find_network(MPI_Comm ranks_here, const NodeFacts& node,
+                          const Result<Profile>& profile) {
+  bool shares = false;
+  const auto post = [&](Notice& notice) {
+    shares = node.one_node;
+    if (shares) share_memory(ranks_here, notice);
+    if (shares && has_node_memory())
+      notice = node_notice();
+    else
+      tell_patiently(notice.data(), static_cast<int>(notice.size()), MPI_COMM_WORLD);
+  };
   const bool asks = mode_ == Mode::measure || !variable("UNISONO_TRACE").empty() ||
                     names_network(profile) || selector_.asks_for_network();
   std::vector<std::string> lines;
@@ -317,6 +318,7 @@ void Engine::find_network(MPI_Comm ranks_here, const NodeFacts& node,
   if (knows_machine_) lines.push_back("network: " + summary(machine_));
   if (log_decisions_)
     for (const std::string& line : lines) complain(line);
+  return shares;
 }
 
 void Engine::select_online(const Platform& here, const NodeFacts& node) {

@@ -66,8 +66,7 @@ class Engine {
   /// `node`, `ranks_here`: the ranks of this node.
   void read_environment(const Files& files, MPI_Comm ranks_here);
   void select_online(const Platform& here, const NodeFacts& node);
-  void find_network(MPI_Comm ranks_here, const NodeFacts& node, const Result<Profile>& profile,
-                    const PostNotice& post);
+  bool find_network(MPI_Comm ranks_here, const NodeFacts& node, const Result<Profile>& profile);
   void load_order(const std::string& setting, const Spec& spec) const;
   void use_profile(const Result<Profile>& profile, const Platform& here, int nodes);
   TopologyLabels find_levels(const Result<std::string>& text, const std::vector<int>& nodes) const;

@@ -1,6 +1,6 @@
 // What earlier jobs of this user have found out (select/online/memory.h): read by rank 0 in
-// MPI_Init, shared with all by a notice, and renewed in MPI_Finalize. What the network costs is part
-// of it where it was measured.
+// MPI_Init, shared with all by a notice, and renewed in MPI_Finalize. What the network costs is
+// part of it where it was measured.
 #pragma once
 #include <mpi.h>
 

@@ -17,8 +17,8 @@
 //
 // And rank 0 sends shorter blocks than all receive, which MPI forbids, and the MPI libraries do:
 //
-//   mpiexec -n 2 ranks_disagree short-allgather | short-allgatherv | short-alltoall | short-scatter |
-//   short-gather
+//   mpiexec -n 2 ranks_disagree short-allgather | short-allgatherv | short-alltoall |
+//   short-scatter | short-gather
 //
 // The same in the first call of a communicator, before its ranks share memory:
 //
@@ -125,7 +125,9 @@ class Guarded {
 };
 
 /// Twice: what follows most of them is the MPI library's. `first`: no right call is made before.
-void send_shorter(const std::string& what, int rank, bool first, MPI_Comm comm) {
+void send_shorter(const std::string& what, int rank, bool first) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   constexpr int kRoom = 50;
   const int sent = rank == 0 ? 10 : kRoom;
   const bool cuts = what == "alltoall" || what == "scatter";
@@ -162,6 +164,7 @@ void send_shorter(const std::string& what, int rank, bool first, MPI_Comm comm) 
     if (what != "gather") CHECK(to[10] == -1);
     if (what != "scatter") CHECK(to[kRoom] == 1000 + (cuts ? rank : 0));
   }
+  MPI_Comm_free(&comm);
 }
 
 struct Ended {
@@ -228,15 +231,9 @@ Ended make_differing(const std::string& what, int rank, std::vector<char>& data)
     refuse(what, rank);
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
-  if (what.rfind("short-", 0) == 0) {
-    send_shorter(what.substr(6), rank, false, world);
-    return {MPI_SUCCESS, MPI_SUCCESS};
-  }
-  if (what.rfind("first-", 0) == 0) {
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm_dup(world, &comm);
-    send_shorter(what.substr(6), rank, true, comm);
-    MPI_Comm_free(&comm);
+  const bool first = what.rfind("first-", 0) == 0;
+  if (first || what.rfind("short-", 0) == 0) {
+    send_shorter(what.substr(6), rank, first);
     return {MPI_SUCCESS, MPI_SUCCESS};
   }
   if (what == "ahead") {

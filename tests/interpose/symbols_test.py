@@ -127,6 +127,7 @@ LIBC = frozenset(
         "strncmp",
         "strrchr",
         "strstr",
+        "syscall",
     )
 )
 

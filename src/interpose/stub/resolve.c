@@ -41,8 +41,8 @@ __attribute__((constructor)) static void look_at_standard_error(void) {
 
 static void complain(const char* what, const char* why, const char* rest) {
   if (unisono_user_reads(&g_standard_error))
-    dprintf(STDERR_FILENO, "unisono: %s%s%s; the program runs on its MPI library alone\n", what, why,
-            rest);
+    dprintf(STDERR_FILENO, "unisono: %s%s%s; the program runs on its MPI library alone\n", what,
+            why, rest);
 }
 
 /// What all find where the dynamic linker looks after this library. Null: nothing.
