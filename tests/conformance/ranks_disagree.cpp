@@ -279,8 +279,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int rank = conformance::rank_in(MPI_COMM_WORLD);
   const std::string what = argc > 1 ? argv[1] : "16";
-  for (const char* collective : {"bcast", "allreduce", "reduce", "barrier", "allgather", "gather",
-                                 "gatherv", "exscan", "alltoall", "scatter"})
+  for (const char* collective :
+       {"bcast", "allreduce", "reduce", "barrier", "allgather", "allgatherv", "gather", "gatherv",
+        "exscan", "alltoall", "scatter"})
     conformance::force(collective, "shm");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   std::vector<char> data(16 << 20, 'x');
