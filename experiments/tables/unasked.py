@@ -148,20 +148,6 @@ def is_slower(one: Measured) -> bool:
     return one.row.program.is_slower
 
 
-def second_jobs() -> list[str]:
-    """By library and bed: first and second jobs."""
-    made = grouped(measured("second"), lambda one: (LIBRARIES[one.row.cell.mpi], bed(one.row.cell)))
-    rows = []
-    for names, some in made.items():
-        twice = [(one.speed, 1 / one.row.second.median) for one in some if one.row.second]
-        means = (unasked.geometric(column) for column in zip(*twice, strict=True))
-        worse = sum(second < SLOW * first for first, second in twice)
-        slow = sum(second < SLOW for _, second in twice)
-        rows.append((*names, str(len(twice)), *(f"{mean:.2f}" for mean in means), str(worse), str(slow)))
-    heads = ["library", "hosts", "programs", "first job, times as fast", "second job"]
-    return table([*heads, "second below 0.97 of the first", "second below 0.97 of native"], rows, (0, 1))
-
-
 def kinds() -> list[str]:
     """By kind: times as fast, and how near the wire."""
     made = grouped(measured("safe"), lambda one: (one.row.kind,))
@@ -275,7 +261,6 @@ TABLES: Mapping[str, Callable[[], list[str]]] = {
     "beds": beds,
     "kinds": kinds,
     "conditions": conditions,
-    "second jobs": second_jobs,
     "lengths": lengths,
     "losses": losses,
     "bits": same_bits_rows,
