@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/cores.h"
 #include "base/hash.h"
 #include "base/version.h"
 #include "mpi/comm.h"
@@ -34,9 +33,35 @@ int cores_in(const node::CpuMask& mask) {
   return cores;
 }
 
+int read_quota(const char* path, const char* format) {
+  std::FILE* file = std::fopen(path, "r");
+  if (file == nullptr) return INT_MAX;
+  long long quota = 0, period = 0;
+  const int read = std::fscanf(file, format, &quota, &period);
+  std::fclose(file);
+  if (read != 2 || quota <= 0 || period <= 0) return INT_MAX;
+  return static_cast<int>(std::max<long long>(1, quota / period));
+}
+
 }  // namespace
 
-int quota_cores() { return unisono_quota_cores(); }
+int quota_cores() {
+  return std::min(read_quota("/sys/fs/cgroup/cpu.max", "%lld %lld"), [] {
+    std::FILE* file = std::fopen("/proc/self/cgroup", "r");
+    if (file == nullptr) return INT_MAX;
+    char line[4096];
+    int cores = INT_MAX;
+    while (std::fgets(line, sizeof line, file) != nullptr) {
+      if (std::strncmp(line, "0::", 3) != 0) continue;
+      line[std::strcspn(line, "\n")] = '\0';
+      char path[5000];
+      std::snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", line + 3);
+      cores = read_quota(path, "%lld %lld");
+    }
+    std::fclose(file);
+    return cores;
+  }());
+}
 
 namespace {
 

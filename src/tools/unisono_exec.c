@@ -9,7 +9,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/cores.h"
 #include "base/launcher.h"
 #include "base/version.h"
 
@@ -112,22 +111,6 @@ static void preload(const char* path) {
   }
 }
 
-/// MPICH 5 ranks that wait for messages spin unless these say otherwise, and keep the core from the
-/// rank that they wait for. So where Hydra's ranks here are more than its cores, they are told to
-/// nap. The user's own words hold.
-static void let_ranks_nap(void) {
-  static const char* const kNap[] = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE",
-                                     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"};
-  const char* wait = getenv("UNISONO_WAIT");
-  if (getenv("PMI_FD") == NULL || getenv(kNap[0]) != NULL || getenv(kNap[1]) != NULL) return;
-  if (wait != NULL && (strcmp(wait, "spin") == 0 || strcmp(wait, "yield") == 0)) return;
-  // This rank may be bound to a core of its own; the process that has started it is not.
-  const int cores = unisono_cores_of(getppid()), quota = unisono_quota_cores();
-  if (unisono_job_here().ranks <= (cores < quota ? cores : quota)) return;
-  setenv(kNap[0], "1", 1);
-  setenv(kNap[1], "1", 1);
-}
-
 int main(int argc, char** argv) {
   int first = 1;
   if (first < argc && argv[first][0] == '-') {
@@ -142,7 +125,6 @@ int main(int argc, char** argv) {
 
   char path[PATH_MAX];
   const char* problem = NULL;
-  if (!unisono_does_nothing()) let_ranks_nap();
   if (!unisono_does_nothing() || !unisono_whole_job_is_here()) {
     if (library(argv[0], path, &problem) != NULL)
       preload(path);

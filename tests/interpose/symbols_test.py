@@ -437,24 +437,6 @@ class Launcher(unittest.TestCase):
             done = run(alone, "echo", "ran", **elsewhere, **sizes)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (127, "", 1))
 
-    def test_more_ranks_of_mpich_than_cores_nap(self) -> None:
-        names = ("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT")
-
-        def told(ranks: int, **settings: str) -> list[str]:
-            """As Hydra starts one of so many ranks on this node."""
-            hydra = {"PMI_FD": "3", "MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": str(ranks)}
-            done = run(EXEC, "env", **hydra, PMI_SIZE=str(ranks), **settings)
-            return sorted(line for line in done.stdout.splitlines() if line.startswith(names[0]))
-
-        nap = [f"{name}=1" for name in names]
-        self.assertEqual(told(4000), nap)
-        self.assertEqual(told(4000, UNISONO_WAIT="sleep"), nap)
-        self.assertEqual(told(1), [])
-        for settings in ({"UNISONO_WAIT": "spin"}, {"UNISONO_WAIT": "yield"}, {"UNISONO": "off"}):
-            self.assertEqual(told(4000, **settings), [])
-        for name in names:
-            self.assertEqual(told(4000, **{name: "0"}), [f"{name}=0"])
-
     def test_it_needs_no_c_plus_plus(self) -> None:
         self.assertEqual(re.findall(r"NEEDED.*\[(\w+)", run("readelf", "-d", EXEC).stdout), ["libc"])
 
