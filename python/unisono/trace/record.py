@@ -63,17 +63,20 @@ def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def outcome(folder: Path, command: Sequence[str], status: int) -> tuple[str, bool]:
     """What was written, in one line; and whether there is a trace at all. `command` ended with `status`."""
-    from unisono.trace import reader  # noqa: PLC0415 - NumPy takes a moment to load
-
-    if not any(folder.glob("rank-*.jsonl")):
+    ranks = len(list(folder.glob("rank-*.jsonl")))
+    if not ranks:
         if status:
             return f"no rank wrote a trace: {command[0]} failed with status {status}, as it says above", False
         return (
             "no rank wrote a trace: either no program of the line called MPI_Init, or it is linked to its "
-            "MPI library statically, or the launcher hands LD_PRELOAD and UNISONO_TRACE not on to other "
+            "MPI library statically, or the launcher does not hand LD_PRELOAD and UNISONO_TRACE on to other "
             f"nodes, or these do not share {folder}",
             False,
         )
+    try:
+        from unisono.trace import reader  # noqa: PLC0415 - NumPy takes a moment to load
+    except ModuleNotFoundError as error:
+        return f"{ranks} ranks wrote a trace to {folder}; what reads it needs the package {error.name}", True
     trace = reader.read(folder)
     text = f"{len(trace.ranks)} of {trace.size} ranks wrote {trace.events} events to {folder}"
     errors = [reading.error_ns for rank in trace.ranks.values() for reading in rank.readings]
