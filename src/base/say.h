@@ -2,14 +2,15 @@
 #pragma once
 #include <string>
 
-#include "base/standard_error.h"
+struct unisono_standard_error;
 
 namespace unisono {
 
 /// What standard error was when the preloaded library was loaded, which is before this one.
 void set_standard_error(const unisono_standard_error& at_load);
 
-/// False where descriptor 2 was closed then, or has become another file since.
+/// False where descriptor 2 was closed then, has become another file since, or is a pipe or socket
+/// that nobody reads: then nothing is said.
 bool user_reads() noexcept;
 
 /// One write, so that lines of several ranks do not mix.

@@ -40,7 +40,7 @@ int read_quota(const char* path, const char* format) {
   const int read = std::fscanf(file, format, &quota, &period);
   std::fclose(file);
   if (read != 2 || quota <= 0 || period <= 0) return INT_MAX;
-  return static_cast<int>(std::max<long long>(1, quota / period));
+  return static_cast<int>(std::clamp<long long>(quota / period, 1, INT_MAX));
 }
 
 }  // namespace

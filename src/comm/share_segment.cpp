@@ -51,6 +51,8 @@ Result<node::Segment> share_segment(MPI_Comm comm, std::size_t bytes, const Prep
   if (rank_in(comm) == 0) {
     segment.emplace(make(bytes, prepare));
     if (*segment) place = (**segment).place();
+    if (*segment && place.bytes == 0)
+      segment.emplace(Error{"other ranks cannot find this node's shared memory"});
   }
   tell(comm, place);
   if (place.bytes == 0) return segment ? std::move(*segment) : Result<node::Segment>(Error{""});

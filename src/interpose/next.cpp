@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/say.h"
+#include "base/standard_error.h"
 #include "interpose/entry.h"
 #include "interpose/stub/symbol_search.h"
 

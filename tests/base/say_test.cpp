@@ -2,6 +2,7 @@
 // words about an error that is fatal), and it must not be this one.
 #include "base/say.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,6 +45,44 @@ TEST(Say, KeepsOutOfFilesOfTheProgram) {
   unlink(name.c_str());
   EXPECT_EQ(length, 0);
   EXPECT_TRUE(user_reads());
+}
+
+/// Runs `what` with another descriptor as standard error.
+template <class What>
+void with_standard_error(int descriptor, const What& what) {
+  const int before = dup(STDERR_FILENO);
+  dup2(descriptor, STDERR_FILENO);
+  what();
+  dup2(before, STDERR_FILENO);
+  close(before);
+}
+
+TEST(Say, PipesWithoutAReaderEndNothing) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  close(ends[0]);
+  with_standard_error(ends[1], [] {
+    EXPECT_FALSE(user_reads());
+    say("process 7 has ended");
+    say_in_need("no memory");
+  });
+  close(ends[1]);
+}
+
+TEST(Say, FullPipesHoldNothingUp) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_NONBLOCK), 0);
+  const std::string much(1 << 20, 'x');
+  while (write(ends[1], much.data(), much.size()) > 0) {
+  }
+  ASSERT_EQ(fcntl(ends[1], F_SETFL, 0), 0);  // whose writers wait
+  with_standard_error(ends[1], [] {
+    for (int i = 0; i < 1000; ++i) say("process 7 has ended");
+    say_in_need("no memory");
+    EXPECT_FALSE(user_reads());
+  });
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace
