@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/say.h"
+#include "base/standard_error.h"
 #include "comm/placement.h"
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
@@ -79,6 +81,7 @@ TEST(NoNodeMemory, WhereThereIsNoRoom) {
   const auto free = static_cast<long long>(facts.f_bavail * facts.f_frsize);
   MPI_Comm node = ranks_of_node(MPI_COMM_WORLD);
   testing::internal::CaptureStderr();
+  set_standard_error(unisono_standard_error_now());
   start_node_memory(node, {.bytes = 2 * free + (1LL << 40)});
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_FALSE(has_node_memory());
