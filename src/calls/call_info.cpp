@@ -26,8 +26,9 @@ CallInfo leave(Call call, Communicator& communicator) {
   const bool is_valid = call.sendcount >= 0 && call.recvcount >= 0 && has_counts &&
                         call.sendtype != MPI_DATATYPE_NULL && call.recvtype != MPI_DATATYPE_NULL;
   // Two ranks see both lengths, and leave that call alike.
-  const bool has_two = has_two_lengths(call, rank) ||
-                       (communicator.size() > 2 && has_edges_of_two_lengths(call, rank));
+  const bool may_differ = call.neighbours != nullptr && communicator.size() > 2;
+  const bool has_two =
+      has_two_lengths(call, rank) || (may_differ && has_edges_of_two_lengths(call, rank));
   if (is_valid && has_two) {
     const bool is_open = is_among_neighbours(call.collective) && !communicator.knows_graph();
     const Count bytes = is_open ? 0 : received_bytes(call, rank);

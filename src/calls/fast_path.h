@@ -79,7 +79,7 @@ inline bool is_plain(const TypeFacts& facts) {
   if (!is_reducing(c) && ((has_send_side(call, rank) && !is_plain(facts_of(call.sendtype))) ||
                           (has_receive_side(call, rank) && !is_plain(facts_of(call.recvtype)))))
     return std::nullopt;
-  if (has_two_lengths(call, rank)) [[unlikely]]
+  if (semantics(c).send.shape == SideShape::block && has_two_lengths(call, rank)) [[unlikely]]
     return std::nullopt;
   if (is_in_place(call, rank)) data.in_place(c, rank * bytes);
   return data;
