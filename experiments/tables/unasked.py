@@ -139,13 +139,9 @@ def conditions() -> list[str]:
     rows = []
     for condition, mpi in sorted(made, key=lambda key: (list(BESIDE).index(key[0]), key[1])):
         some = made[condition, mpi]
-        surely = ", ".join(f"{one.row.kind.capitalize()} {one.speed:.2f}" for one in some if is_slower(one))
-        rows.append((BESIDE[condition], LIBRARIES[mpi], *figures(some), surely or "none"))
-    return table(["beside", "library", *HEADS, "surely slower than native"], rows, (0, 1, 11))
-
-
-def is_slower(one: Measured) -> bool:
-    return one.row.program.is_slower
+        slower = [f"{one.row.kind.capitalize()} {one.speed:.2f}" for one in some if max(one.jobs) < 1]
+        rows.append((BESIDE[condition], LIBRARIES[mpi], *figures(some), ", ".join(slower) or "none"))
+    return table(["beside", "library", *HEADS, "slower than native in every job"], rows, (0, 1, 11))
 
 
 def kinds() -> list[str]:
@@ -185,13 +181,15 @@ def again_of(one: Measured) -> float:
 
 def losses() -> list[str]:
     """All programs below 0.97 of native's speed by the median of their jobs."""
-    slow = [one for part in ("safe", "lengths") for one in measured(part) if one.speed < SLOW]
+    parts = ("safe", "lengths", "conditions")
+    slow = [one for part in parts for one in measured(part) if one.speed < SLOW]
     rows = []
     for one in sorted(slow, key=speed_of):
         cell = one.row.cell
         jobs = " ".join(f"{speed:.2f}" for speed in sorted(one.jobs))
         size = size_text(cell.length) if cell.length else "long"
-        where = (LIBRARIES[cell.mpi], bed(cell), one.row.kind.capitalize(), size)
+        place = f"{bed(cell)}, {BESIDE[cell.condition]}" if cell.condition else bed(cell)
+        where = (LIBRARIES[cell.mpi], place, one.row.kind.capitalize(), size)
         rows.append((*where, f"{one.speed:.2f}", f"{one.again:.2f}", jobs))
     heads = ["library", "hosts", "kind", "bytes", "times as fast", "native again", "each job"]
     return table(heads, rows, (0, 1, 2, 3, 6))
