@@ -19,7 +19,7 @@ from unisono.core import places
 from unisono.core.files import write_json
 
 from experiments import harness, markdown
-from scripts.unasked import Hosts, hosts_of
+from scripts.kinds_in_lab import Hosts, hosts_of
 
 ROUNDS = 6
 LAB = "same-bits"

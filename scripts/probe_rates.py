@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,16 +22,11 @@ from unisono.core import places
 from unisono.core.files import write_json
 from unisono.lab import cluster, layout, network
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from scripts.kinds_in_lab import GOODPUT
+
 NAME = "probe"
-GOODPUT = 1448 / 1514  # of TCP in full Ethernet frames
 NEAR = 0.1
-# Intel MPI's own fabric for TCP, in hosts that have nothing else.
-INTEL = {
-    "I_MPI_FABRICS": "ofi",
-    "FI_PROVIDER": "tcp",
-    "FI_TCP_IFACE": "eth0",
-    "I_MPI_OFI_LIBRARY_INTERNAL": "1",
-}
 SAID = re.compile(r"between nodes ([\d.]+) us, [\d.]+ us a message, (\d+) Mb/s")
 
 
@@ -55,7 +51,6 @@ def measured(lab: cluster.Lab, mpi: str, rate: str, hosts: int) -> Job:
     with tempfile.TemporaryDirectory() as cache:
         asks = {"UNISONO": "measure", "UNISONO_LOG": "decision", "XDG_CACHE_HOME": cache}
         line, environment = lab.command(library, hosts, 1, program, asks)
-        environment |= INTEL if mpi == "intel" else {}
         done = subprocess.run(line, check=False, env=environment, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         raise SystemExit(f"{mpi} at {rate}: {done.stderr[-500:]}")

@@ -14,8 +14,9 @@ from experiments import same_bits
 from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.tables.words import LIBRARIES, size_text
-from scripts import init_time, probe_rates, unasked
-from scripts.unasked import Cell, Row
+from scripts import init_time, peers, probe_rates, unasked
+from scripts.kinds_in_lab import Cell, read
+from scripts.unasked import Row
 
 FOLDER = ROOT / "docs" / "results" / "unasked"
 FEW = 2
@@ -54,7 +55,7 @@ class Measured:
 def measured(part: str) -> list[Measured]:
     found = []
     for file in sorted((FOLDER / part).glob("*.json.zst")):
-        cell, rounds = unasked.read(file)
+        cell, rounds = read(file)
         good = [one for one in rounds if "failed" not in one]
         for row in unasked.rows_of(cell, rounds):
             whole = [
@@ -142,6 +143,43 @@ def conditions() -> list[str]:
         slower = [f"{one.row.kind.capitalize()} {one.speed:.2f}" for one in some if max(one.jobs) < 1]
         rows.append((BESIDE[condition], LIBRARIES[mpi], *figures(some), ", ".join(slower) or "none"))
     return table(["beside", "library", *HEADS, "slower than native in every job"], rows, (0, 1, 11))
+
+
+def seconds() -> list[str]:
+    """First and second jobs, by library and bed."""
+    made = grouped(measured("second"), lambda one: (LIBRARIES[one.row.cell.mpi], bed(one.row.cell)))
+    rows = []
+    for names, some in made.items():
+        speeds = [1 / one.row.second.median for one in some if one.row.second]
+        slow = [sum(speed < SLOW for speed in each) for each in ([one.speed for one in some], speeds)]
+        rows.append(
+            (
+                *names,
+                str(len(some)),
+                speed_text(some),
+                f"{unasked.geometric(speeds):.2f}",
+                *map(str, slow),
+                f"{unasked.geometric(one.again for one in some):.2f}",
+            )
+        )
+    heads = ["library", "hosts", "programs", "first jobs, times as fast", "second jobs", "first below 0.97"]
+    return table([*heads, "second below 0.97", "native again"], rows, (0, 1))
+
+
+def peer_libraries() -> list[str]:
+    """By bed and kind: the best peer, and Unisono under each library over it."""
+    rows = []
+    all_ = peers.read_rows(FOLDER / "peers")
+    for row in all_:
+        over = [f"{row.over_best(arm):.2f}" if arm in row.medians else "" for arm in peers.OURS]
+        milliseconds = f"{row.medians[row.best_peer] * 1e3:.4g}"
+        rows.append((bed(row.cell), row.kind.capitalize(), row.best_peer, milliseconds, *over))
+    means = [
+        f"{unasked.geometric(row.over_best(arm) for row in all_ if arm in row.medians):.2f}"
+        for arm in peers.OURS
+    ]
+    rows.append(("all", "", "", "", *means))
+    return table(["hosts", "kind", "best peer", "its call, ms", *peers.OURS], rows, (0, 1, 2))
 
 
 def kinds() -> list[str]:
@@ -259,6 +297,8 @@ TABLES: Mapping[str, Callable[[], list[str]]] = {
     "beds": beds,
     "kinds": kinds,
     "conditions": conditions,
+    "second": seconds,
+    "peers": peer_libraries,
     "lengths": lengths,
     "losses": losses,
     "bits": same_bits_rows,

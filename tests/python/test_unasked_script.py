@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from unisono.core.files import read_json
 
-from scripts import unasked
-from scripts.unasked import Cell, Hosts
+from scripts import kinds_in_lab, unasked
+from scripts.kinds_in_lab import Cell, Hosts
 
 
 def cell(**changes: object) -> Cell:
@@ -33,7 +33,7 @@ def test_it_starts_wherever_the_reader_stands(tmp_path: Path) -> None:
 
 
 def test_the_limit_is_the_narrowest_port() -> None:
-    mbit = 1e6 * unasked.GOODPUT / 8  # bytes a second
+    mbit = 1e6 * kinds_in_lab.GOODPUT / 8  # bytes a second
     assert cell().limit("bcast") == pytest.approx((512 << 10) / (100 * mbit))
     assert cell().limit("gather") == pytest.approx(6 * (32 << 10) / (100 * mbit))
     assert cell(rate="20mbit").limit("bcast") == pytest.approx((512 << 10) / (20 * mbit))
@@ -51,7 +51,7 @@ def test_a_pause_is_part_of_a_call() -> None:
 
 
 def test_or_the_link_between_two_switches() -> None:
-    mbit = 1e6 * unasked.GOODPUT / 8
+    mbit = 1e6 * kinds_in_lab.GOODPUT / 8
     narrow = cell(hosts=Hosts(8), uplink="100mbit")
     assert narrow.limit("bcast") == cell(hosts=Hosts(8)).limit("bcast")
     assert narrow.limit("alltoall") == pytest.approx(4 * 4 * (32 << 10) / (100 * mbit))
@@ -70,15 +70,17 @@ def test_round_one_of_all_cells_comes_before_round_two_of_any(tmp_path: Path) ->
 
 def test_what_is_there_is_not_measured_again(tmp_path: Path) -> None:
     one, other = cell(), cell(mpi="mpich")
-    unasked.write(unasked.file_of(one, tmp_path), one, [{"number": 0}])
-    unasked.write(unasked.file_of(other, tmp_path), other, [{"number": 0, "failed": "native: it did"}])
+    kinds_in_lab.write(kinds_in_lab.file_of(one, tmp_path), one, [{"number": 0}])
+    kinds_in_lab.write(
+        kinds_in_lab.file_of(other, tmp_path), other, [{"number": 0, "failed": "native: it did"}]
+    )
     assert sorted(number for _, number in unasked.to_measure([one, other], 2, tmp_path)) == [1, 1]
     failed = [{"number": number, "failed": "native: it did"} for number in range(2)]
-    unasked.write(unasked.file_of(other, tmp_path), other, failed)
+    kinds_in_lab.write(kinds_in_lab.file_of(other, tmp_path), other, failed)
     assert list(unasked.to_measure([one, other], 3, tmp_path)) == [(one, 1), (one, 2)]
-    assert unasked.read(unasked.file_of(one, tmp_path)) == (one, [{"number": 0}])
+    assert kinds_in_lab.read(kinds_in_lab.file_of(one, tmp_path)) == (one, [{"number": 0}])
     with pytest.raises(SystemExit, match="other calls"):
-        unasked.rounds_of(cell(calls=30), tmp_path)
+        kinds_in_lab.rounds_of(cell(calls=30), tmp_path)
 
 
 def test_the_second_run_follows_the_first() -> None:
@@ -104,7 +106,7 @@ def test_the_report(tmp_path: Path) -> None:
         for number in range(6)
     ]
     rounds.append({"number": 6, "load": 9.5, "failed": "native: TimeoutExpired: \nmore"})
-    unasked.write(unasked.file_of(one, tmp_path), one, rounds)
+    kinds_in_lab.write(kinds_in_lab.file_of(one, tmp_path), one, rounds)
     text = "\n".join(unasked.report(tmp_path))
     assert "### openmpi, 7 hosts at 100mbit" in text
     assert "6 rounds; 60 calls of Unisono measured; of native 10, and the other 50 taken as" in text
@@ -122,20 +124,20 @@ def test_a_loss_is_in_the_summary(tmp_path: Path) -> None:
     unisono, second = measured(7 * limit, 1.2 * limit), measured(7 * limit, limit)
     native = measured(7 * limit, limit)
     found = {"number": 0, "load": 0, "native": {"gather": native}, "unisono": {"gather": unisono}}
-    unasked.write(unasked.file_of(one, tmp_path), one, [{**found, "second": {"gather": second}}])
+    kinds_in_lab.write(kinds_in_lab.file_of(one, tmp_path), one, [{**found, "second": {"gather": second}}])
     text = "\n".join(unasked.report(tmp_path))
     assert "all 60 calls measured of both" in text
     assert "at 1.15 of the limit or below: 0 of 1 (native: 1); below 0.95 of native's speed: 1" in text
     assert "whole program below 0.97 of native's speed: 1 of 1" in text
     assert "second run, all its calls: at 1.15 of the limit or below: 1 of 1" in text
-    assert read_json(unasked.file_of(one, tmp_path))["cell"]["rate"] == "100mbit"
+    assert read_json(kinds_in_lab.file_of(one, tmp_path))["cell"]["rate"] == "100mbit"
 
 
 def test_short_messages_have_no_limit(tmp_path: Path) -> None:
     one = cell(length=8)
     native = {"bcast": measured(0.01, 1e-3)}
     found = {"number": 0, "load": 0, "native": native, "unisono": native}
-    unasked.write(unasked.file_of(one, tmp_path), one, [found])
+    kinds_in_lab.write(kinds_in_lab.file_of(one, tmp_path), one, [found])
     text = "\n".join(unasked.report(tmp_path))
     assert (
         "### All cells, short messages\n\n- from the 8th call on below 0.95 of native's speed: 0 of 1" in text

@@ -102,6 +102,8 @@ class Lab:
             settings |= {"OMPI_MCA_oob_tcp_if_include": "eth0", "OMPI_MCA_plm_rsh_agent": str(self.enter)}
         settings["UNISONO_BENCH_DRAIN"] = str(max(burst(host.rate) for host in hosts))
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
+        if mpi.name == places.INTEL:
+            complete |= INTEL_SETTINGS
         if mpi.flavour == "openmpi":
             complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)
             if in_turn:
@@ -115,6 +117,14 @@ class Lab:
 
 # MPICH's network layer here is UCX; ranks of one host use MPICH's own shared memory.
 UCX_SETTINGS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+
+# TCP by its own network layer.
+INTEL_SETTINGS = {
+    "I_MPI_FABRICS": "shm:ofi",
+    "I_MPI_OFI_LIBRARY_INTERNAL": "1",
+    "FI_PROVIDER": "tcp",
+    "FI_TCP_IFACE": "eth0",
+}
 
 OPEN_MPI_SETTINGS = {
     "PRTE_MCA_prte_if_include": "eth0",
