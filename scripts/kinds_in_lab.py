@@ -23,7 +23,8 @@ VECTORS = {"bcast", "reduce", "allreduce", "scan"}
 LONG_VECTOR, LONG_BLOCK = 512 << 10, 32 << 10
 PATIENCE = 600  # seconds for a job
 PAUSE = 30  # milliseconds
-CONDITIONS = ("pauses", "loss", *meanwhile.PROGRAMS)
+CORK = "echo 1 > /proc/sys/net/ipv4/tcp_autocorking"  # Linux's default, and not the lab's
+CONDITIONS = ("pauses", "loss", "corking", *meanwhile.PROGRAMS)
 Times = dict[str, dict[str, Any]]  # of a job, by kind
 Round = dict[str, Any]
 
@@ -152,7 +153,10 @@ def a_lab(cell: Cell, options: argparse.Namespace) -> Iterator[None]:
     up += ["--loss-on", "h1=1%"] if cell.condition == "loss" else []
     subprocess.run(up, check=True, stdout=subprocess.DEVNULL)
     try:
-        with meanwhile.running(cell.condition, [*options.lab, "shell", "--name", options.name]):
+        shell = [*options.lab, "shell", "--name", options.name]
+        for host in range(cell.hosts.number if cell.condition == "corking" else 0):
+            subprocess.run([*shell, f"h{host}", CORK], check=True)
+        with meanwhile.running(cell.condition, shell):
             yield
     finally:
         subprocess.run([*options.lab, "down", "--name", options.name], check=True, stdout=subprocess.DEVNULL)

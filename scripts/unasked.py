@@ -15,7 +15,8 @@ with all that the programs printed. What is there is not measured again; what fa
 
 --condition has something else go on: `pauses` of 30 ms before each call, in which ranks sleep as if they
 computed on cores of their own; `loss` of 1 % of the frames to h1; `traffic`, a TCP stream from h1 to h2 as
-fast as it goes; `busy`, a process on h1 that computes, on the machine's cores.
+fast as it goes; `busy`, a process on h1 that computes, on the machine's cores. `corking` gives the hosts
+Linux's own default in place of the lab's (docs/adr/0047-no-corking-in-the-lab.md).
 
 Figures are of the jobs of a round, one over the other; of all rounds the median, and from six on its interval
 (95 %). `limit`: what the bytes that must pass one host's port, or the link between two switches, take at

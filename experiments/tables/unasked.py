@@ -131,6 +131,7 @@ BESIDE = {
     "loss": "1 % of the frames to one host lost",
     "traffic": "a TCP stream between two hosts",
     "busy": "a host that computes",
+    "corking": "Linux's own setting of autocorking",
 }
 
 

@@ -9,18 +9,13 @@
 #include "calls/in_flight.h"
 #include "interpose/entry.h"
 #include "interpose/next.h"
+#include "mpi/error_class.h"
 
 using namespace unisono;
 
 namespace {
 
 bool is_null(MPI_Request request) { return request == MPI_REQUEST_NULL; }
-
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  PMPI_Error_class(code, &error_class);
-  return error_class;
-}
 
 template <class Native>
 int wait_apart(int count, MPI_Request* requests, MPI_Status* statuses) {
@@ -31,7 +26,7 @@ int wait_apart(int count, MPI_Request* requests, MPI_Status* statuses) {
     while (to < count && is_null(requests[to]) == null) ++to;
     const int done =
         Native::call(to - from, requests + from, has_statuses ? statuses + from : statuses);
-    const bool is_told = class_of(done) == MPI_ERR_IN_STATUS;
+    const bool is_told = error_class_of(done) == MPI_ERR_IN_STATUS;
     const bool is_one = to - from == 1;
     if (code == MPI_SUCCESS) code = done == MPI_SUCCESS || !is_one ? done : MPI_ERR_IN_STATUS;
     // Which matters where another part fails. MPICH leaves it as it was.

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mpi/error_class.h"
+
 namespace unisono {
 
 namespace {
@@ -69,9 +71,8 @@ bool handles_failures() {
 }
 
 bool says_rank_lost(int code) {
-  int its_class = MPI_SUCCESS;
-  if (code == MPI_SUCCESS || PMPI_Error_class(code, &its_class) != MPI_SUCCESS) return false;
-  return its_class == rank_lost_error() || its_class == kRevoked;
+  const int its_class = error_class_of(code);
+  return code != MPI_SUCCESS && (its_class == rank_lost_error() || its_class == kRevoked);
 }
 
 void revoke(MPI_Comm comm) {
