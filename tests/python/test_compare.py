@@ -15,7 +15,6 @@ import msgspec
 import pytest
 from rich.console import Console
 from unisono.compare import matrix, page, results, runner, summary, terminal
-from unisono.compare.cli import libraries_of
 from unisono.compare.results import Comparison, Failure, Point, Setting
 from unisono.compare.runner import Listener, Options, Runner
 from unisono.compare.yardstick import Wire, rate_for
@@ -23,6 +22,7 @@ from unisono.core import jobs, machine
 from unisono.core.errors import UnisonoError
 from unisono.core.estimates import Estimate
 from unisono.core.places import Mpi
+from unisono.lab import cluster
 from unisono.lab.cluster import Lab as RealLab
 from unisono.lab.layout import Plan
 from unisono.testbeds.beds import Lab, Node
@@ -434,9 +434,14 @@ def test_the_lab_s_limit_is_its_line_rate() -> None:
     assert limit(Plan(switches=2), "alltoall", 8) == pytest.approx(7 * wire), "all at one switch"
 
 
-def test_in_the_lab_intel_s_library_is_refused() -> None:
-    with pytest.raises(UnisonoError, match="--mpi intel: not with --lab"):
-        libraries_of(Lab(made_up_lab(Plan(hosts=4))), "intel")
+def test_in_the_lab_intel_s_library_has_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, intel = Lab(made_up_lab(Plan(hosts=4))), Mpi("mpich", Path("/opt/intel"), "intel")
+    monkeypatch.setattr(cluster, "find_library", lambda _: "libfabric.so.1")
+    _, environment = lab.command(intel, 4, 1, ["bench"])
+    assert environment["I_MPI_FABRICS"] == "shm:ofi"
+    monkeypatch.setattr(cluster, "find_library", lambda _: None)
+    with pytest.raises(UnisonoError, match="it needs libfabric"):
+        lab.command(intel, 4, 1, ["bench"])
 
 
 def test_in_the_lab_the_bench_runs_on_hosts() -> None:

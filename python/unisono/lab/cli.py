@@ -179,8 +179,6 @@ def run(
     name: Name = None,
 ) -> None:
     """Run a program on the hosts: [bold]unisono lab run --mpi mpich -n 16 -- ./app input[/bold]"""
-    if mpi is options.Library.INTEL:
-        raise UnisonoError("--mpi intel: not in a lab: make intel gets what runs on one node only")
     if native and (force or log):
         raise UnisonoError("--native runs without Unisono: --force and --log have no meaning then")
     instead = "give the program alone, which unisono lab run starts on the hosts"

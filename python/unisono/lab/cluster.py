@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,7 +104,7 @@ class Lab:
         settings["UNISONO_BENCH_DRAIN"] = str(max(burst(host.rate) for host in hosts))
         complete = settings | dict(os.environ) | mpi.environment() | dict(environment)
         if mpi.name == places.INTEL:
-            complete |= INTEL_SETTINGS
+            complete |= intel_settings()
         if mpi.flavour == "openmpi":
             complete["PRTE_MCA_plm_ssh_agent"] = str(self.enter)
             if in_turn:
@@ -118,14 +119,6 @@ class Lab:
 # MPICH's network layer here is UCX; ranks of one host use MPICH's own shared memory.
 UCX_SETTINGS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 
-# TCP by its own network layer.
-INTEL_SETTINGS = {
-    "I_MPI_FABRICS": "shm:ofi",
-    "I_MPI_OFI_LIBRARY_INTERNAL": "1",
-    "FI_PROVIDER": "tcp",
-    "FI_TCP_IFACE": "eth0",
-}
-
 OPEN_MPI_SETTINGS = {
     "PRTE_MCA_prte_if_include": "eth0",
     "OMPI_MCA_pml": "ob1",
@@ -138,6 +131,20 @@ OPEN_MPI_SETTINGS = {
 def is_open_mpi_4(mpi: places.Mpi) -> bool:
     """Its launcher and its shared memory have other names than those of Open MPI 5."""
     return mpi.name == "debian-openmpi"
+
+
+def intel_settings() -> dict[str, str]:
+    """Messages between hosts go by the system's libfabric, which Intel MPI's package has not."""
+    if find_library("fabric") is None:
+        raise UnisonoError(
+            "--mpi intel: in a lab it needs libfabric, which is not there: apt-get install libfabric1"
+        )
+    return {
+        "I_MPI_FABRICS": "shm:ofi",
+        "I_MPI_OFI_LIBRARY_INTERNAL": "1",
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": "eth0",
+    }
 
 
 def yielding() -> Path:

@@ -130,8 +130,6 @@ def find_mpi(bed: Bed, name: str) -> Mpi:
     is an mpiexec, else the one on PATH."""
     if name not in set(Library):
         raise UnisonoError(f"--mpi {name}: valid are {LIBRARIES}")
-    if name == places.INTEL and bed.kind == Lab.kind:
-        raise UnisonoError("--mpi intel: not with --lab: make intel gets what runs on one node only")
     if name == Library.AUTO and isinstance(bed, Launcher) and (mpi := bed.own_mpi()):
         return mpi
     return places.find_mpi(Library(name).chosen)
