@@ -65,6 +65,10 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "tuned.md": node.TUNED,
     "torus.md": torus.TABLES,
     "unasked.md": unasked.TABLES,
+    "unasked/gym.md": {},
+    "unasked/lengths.md": unasked.LENGTHS,
+    "unasked/node.md": unasked.NODE,
+    "unasked/start.md": unasked.START,
 }
 
 

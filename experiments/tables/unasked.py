@@ -294,18 +294,19 @@ def init(mpi: str) -> list[str]:
     return init_time.table(read_json(FOLDER / "init-16.json.zst")["milliseconds"][mpi])
 
 
-TABLES: Mapping[str, Callable[[], list[str]]] = {
+Tables = Mapping[str, Callable[[], list[str]]]
+TABLES: Tables = {
     "beds": beds,
     "kinds": kinds,
     "conditions": conditions,
     "second": seconds,
     "peers": peer_libraries,
-    "lengths": lengths,
-    "losses": losses,
     "bits": same_bits_rows,
+}
+LENGTHS: Tables = {"lengths": lengths, "losses": losses}
+NODE: Tables = {"node": on_two_cores, "node, many cores": on_many_cores}
+START: Tables = {
     "probe": probe,
-    "node": on_two_cores,
-    "node, many cores": on_many_cores,
     "init, openmpi": partial(init, "openmpi"),
     "init, mpich": partial(init, "mpich"),
 }
