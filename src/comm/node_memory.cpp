@@ -105,8 +105,8 @@ struct NodeMemory {
   std::span<RosterEntry> roster;  // by rank in the node
   MPI_Group ranks = MPI_GROUP_NULL;
   int rank = 0;
-  WaitMode mode = WaitMode::yield;  // the slowest of all: who sleeps must be woken by all
-  std::size_t private_cache = 0;    // of a core, the largest
+  WaitMode mode = WaitMode::spin;  // the slowest of all: who sleeps must be woken by all
+  std::size_t private_cache = 0;   // of a core, the largest
   node::Probing probing;
   bool single_copy = false;  // is asked for
   std::vector<int> domains;  // of all ranks; empty where they are not in several
@@ -337,6 +337,8 @@ void give_turn_to_library() {
 bool has_node_memory() { return g_memory != nullptr; }
 
 const Notice& node_notice() { return g_memory->beginning->notice; }
+
+WaitMode node_wait() { return g_memory->mode; }
 
 namespace {
 

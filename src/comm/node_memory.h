@@ -170,6 +170,9 @@ void stop_node_memory();
 bool has_node_memory();
 /// Precondition: has_node_memory().
 const Notice& node_notice();
+/// How ranks of the node wait for each other: as the slowest of them asks for. The same
+/// precondition.
+WaitMode node_wait();
 
 /// The domain (node/domains.h) of every rank of `comm`, who are all on this node; empty where the
 /// node's ranks are not in several. The same on all ranks. Local.

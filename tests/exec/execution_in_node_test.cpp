@@ -55,6 +55,7 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     MPI_Comm_size(comm, &size);
     start_node_memory(comm, {.mode = GetParam()});
     ASSERT_TRUE(has_node_memory());
+    ASSERT_EQ(node_wait(), GetParam());
     messages = make_messages(comm);
     ASSERT_NE(messages, nullptr);
     messages->copy_directly_from(32 << 10);
