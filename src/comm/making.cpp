@@ -10,8 +10,9 @@ namespace {
 
 struct Making {
   std::mutex mutex;
-  std::condition_variable unisono_is_done;
+  std::condition_variable unisono_is_done, program_is_done;
   int program = 0, unisono = 0;
+  bool lasts = false;  // longer than anybody waits: what the program makes
 };
 
 // Never destroyed: a program may make communicators in its own exit handlers, after ours.
@@ -32,18 +33,23 @@ ProgramMakes::ProgramMakes() {
 }
 
 ProgramMakes::~ProgramMakes() {
-  const std::lock_guard lock(making().mutex);
-  --making().program;
+  Making& all = making();
+  const std::lock_guard lock(all.mutex);
+  if (--all.program > 0) return;
+  all.lasts = false;
+  all.program_is_done.notify_all();
 }
 
-UnisonoMakes::UnisonoMakes() {
-  const std::lock_guard lock(making().mutex);
-  may_ = making().program == 0;
-  if (may_) ++making().unisono;
+UnisonoMakes::UnisonoMakes(std::chrono::milliseconds patience) {
+  Making& all = making();
+  std::unique_lock lock(all.mutex);
+  ++all.unisono;  // from here on the program begins no other
+  if (!all.lasts)
+    all.lasts = !all.program_is_done.wait_for(lock, patience, [&] { return all.program == 0; });
+  may_ = all.program == 0;
 }
 
 UnisonoMakes::~UnisonoMakes() {
-  if (!may_) return;
   const std::lock_guard lock(making().mutex);
   if (--making().unisono == 0) making().unisono_is_done.notify_all();
 }

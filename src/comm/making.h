@@ -3,6 +3,7 @@
 // another thread's would wait for ranks that come to that one only after the collective that this
 // is for.
 #pragma once
+#include <chrono>
 
 namespace unisono {
 
@@ -22,10 +23,17 @@ class ProgramMakes {
   ProgramMakes& operator=(const ProgramMakes&) = delete;
 };
 
-/// While Unisono makes one, if it may: all ranks have come, and ask each other.
+/// While Unisono makes one, if it may: all ranks have come, and ask each other. Begins when the
+/// program makes none, for which it waits a moment.
 class UnisonoMakes {
  public:
-  UnisonoMakes();
+  /// Many times what making one takes if its ranks are there. Without waiting, which of a
+  /// communicator's calls are Unisono's would be a matter of time, and so would the bits of sums;
+  /// to wait for ever would be to wait for ranks that may come only after this call.
+  static constexpr std::chrono::milliseconds kPatience{50};
+
+  /// What has outlasted somebody's patience nobody waits for again.
+  explicit UnisonoMakes(std::chrono::milliseconds patience = kPatience);
   ~UnisonoMakes();
   UnisonoMakes(const UnisonoMakes&) = delete;
   UnisonoMakes& operator=(const UnisonoMakes&) = delete;
