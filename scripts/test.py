@@ -90,6 +90,12 @@ def skips(suite: ElementTree.Element) -> dict[str, int]:
     return found
 
 
+def longest(suite: ElementTree.Element, count: int = 12) -> str:
+    """Where the time went, for who has to make it less; several tests run side by side."""
+    times = sorted(((float(case.get("time", 0)), case.get("name", "")) for case in suite.iter("testcase")))
+    return ", ".join(f"{name} {seconds:.0f} s" for seconds, name in reversed(times[-count:]))
+
+
 def main() -> int:
     results = ROOT / "build" / "test-results.xml"
     results.unlink(missing_ok=True)
@@ -123,6 +129,7 @@ def main() -> int:
     if skipped and os.environ.get("CI"):
         print("With CI=1 nothing may be skipped.")
         status = status or 1
+    print(f"longest: {longest(suite)}")
     summary = f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
     (ROOT / "build" / "summary.txt").write_text(summary + "\n")
     print(f"\n{summary}")

@@ -44,6 +44,11 @@ class CountingTransport : public Transport {
   bool abandon(std::vector<OpId>& completed) override { return shm.abandon(completed); }
 };
 
+/// Elements of a vector of which whole blocks are copied directly too, and of which no rank fills
+/// megabytes for each of a thousand calls.
+constexpr Count kLong = 5'000;
+constexpr std::size_t kDirectFrom = 8 << 10;
+
 struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
   int rank = 0, size = 1;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -58,7 +63,7 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
     ASSERT_EQ(node_wait(), GetParam());
     messages = make_messages(comm);
     ASSERT_NE(messages, nullptr);
-    messages->copy_directly_from(32 << 10);
+    messages->copy_directly_from(kDirectFrom);
   }
   void TearDown() override {
     messages.reset();
@@ -141,7 +146,7 @@ struct InNodeMemory : ::testing::TestWithParam<WaitMode> {
 };
 
 TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
-  for_each_problem({0, 1, 300, 20'000}, [this](const Algorithm& row, const Problem& problem) {
+  for_each_problem({0, 1, 300, kLong}, [this](const Algorithm& row, const Problem& problem) {
     run_both_ways(row, problem, buffers(elements_of(problem)), MPI_LONG, MPI_SUM);
   });
 }
@@ -152,7 +157,7 @@ TEST_P(InNodeMemory, RunsTheWholeCatalogue) {
 TEST_P(InNodeMemory, OperandsStandAlikeWhicheverWay) {
   static_assert(sizeof(double) == sizeof(long));
   const double some[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), 1.0};
-  for_each_problem({1, 300, 20'000}, [&](const Algorithm& row, const Problem& problem) {
+  for_each_problem({1, 300, kLong}, [&](const Algorithm& row, const Problem& problem) {
     if (!is_reducing(problem.collective)) return;
     Buffers given = buffers(elements_of(problem));
     for (std::size_t i = 0; i < given.input.size(); ++i)

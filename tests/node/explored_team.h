@@ -144,4 +144,16 @@ class ExploredProtocol : public testing::TestWithParam<std::tuple<WaitMode, bool
   static bool stores_are_late() { return std::get<1>(GetParam()); }
 };
 
+/// What writes no slot, so that it does not matter how slots are written: it is explored once.
+class CellProtocol : public ExploredProtocol {};
+
+inline auto with_plain_stores() {
+  return testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep), testing::Bool(),
+                          testing::Values(Store::plain));
+}
+inline auto with_all_stores() {
+  return testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep), testing::Bool(),
+                          testing::Values(Store::plain, Store::nontemporal));
+}
+
 }  // namespace unisono::node

@@ -141,7 +141,8 @@ void gathers_into_addresses(BasicTeam<Memory>& team, int root, std::size_t call)
   forget_all_but(team);
 }
 
-class DirectProtocol : public ExploredProtocol {};
+class DirectProtocol : public CellProtocol {};
+class DirectAndSlotProtocol : public ExploredProtocol {};
 
 TEST_P(DirectProtocol, DirectCopiesOfTwo) {
   expect_right_in_all(2, [](auto& team) {
@@ -176,14 +177,14 @@ TEST_P(DirectProtocol, WhatFailsGoesThroughRelays) {
     expect_right_in_all(3, [](auto& team) { copies_with_root(team, 0, 0, 1); });
 }
 
-TEST_P(DirectProtocol, BlocksAndAddressesOfTwo) {
+TEST_P(DirectAndSlotProtocol, BlocksAndAddressesOfTwo) {
   expect_right_in_all(2, [](auto& team) {
     for (std::size_t call = 0; call < 3; ++call)
       exchanges_addresses(team, static_cast<int>(call % 2), call);
   });
 }
 
-TEST_P(DirectProtocol, BlocksAndAddressesOfThree) {
+TEST_P(DirectAndSlotProtocol, BlocksAndAddressesOfThree) {
   expect_right_in_all(3, [](auto& team) { exchanges_addresses(team, 0, 0); });
 }
 
@@ -200,10 +201,8 @@ TEST_P(DirectProtocol, AddressesOfOneRootOfThree) {
   expect_right_in_all(3, [](auto& team) { posts_address(team, 0, 0); });
 }
 
-INSTANTIATE_TEST_SUITE_P(, DirectProtocol,
-                         testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
-                                          testing::Bool(),
-                                          testing::Values(Store::plain, Store::nontemporal)));
+INSTANTIATE_TEST_SUITE_P(, DirectProtocol, with_plain_stores());
+INSTANTIATE_TEST_SUITE_P(, DirectAndSlotProtocol, with_all_stores());
 
 /// The root of a direct copy goes before the others are through.
 TEST(BrokenDirectProtocol, BufferIsWrittenTooEarly) {

@@ -164,7 +164,7 @@ void posts(BasicTeam<Memory>& team, int root, std::size_t call) {
   forget_all_but(*team.levels());
 }
 
-class Levels : public ExploredProtocol {
+class Levels : public CellProtocol {
  protected:
   /// Neighbours, and not.
   template <class Body>
@@ -206,7 +206,7 @@ TEST_P(Levels, AllKindsMixed) {
 
 INSTANTIATE_TEST_SUITE_P(, Levels,
                          testing::Combine(testing::Values(WaitMode::spin), testing::Bool(),
-                                          testing::Values(Store::plain, Store::nontemporal)));
+                                          testing::Values(Store::plain)));
 
 }  // namespace
 }  // namespace unisono::node

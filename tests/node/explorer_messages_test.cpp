@@ -165,7 +165,7 @@ void one_way(AnyPlayer& player, int rank, int tag, std::size_t bytes) {
     player.recv(0, tag, bytes);
 }
 
-class MessageProtocol : public ExploredProtocol {
+class MessageProtocol : public CellProtocol {
  protected:
   template <class Body>
   void expect_right_messages(int ranks, Body body) {
@@ -275,9 +275,7 @@ TEST_P(MessageProtocol, FromTwoToOne) {
 INSTANTIATE_TEST_SUITE_P(, SpinningMessageProtocol,
                          testing::Combine(testing::Values(WaitMode::spin), testing::Bool(),
                                           testing::Values(Store::plain)));
-INSTANTIATE_TEST_SUITE_P(, MessageProtocol,
-                         testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
-                                          testing::Bool(), testing::Values(Store::plain)));
+INSTANTIATE_TEST_SUITE_P(, MessageProtocol, with_plain_stores());
 
 template <Flaw kFlaw>
 std::string problem_with(bool store_buffers) {

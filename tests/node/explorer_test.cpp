@@ -136,15 +136,15 @@ void exchanges_of_rounds(BasicTeam<Memory>& team, const std::vector<std::size_t>
   forget_all_but(team);
 }
 
-TEST_P(ExploredProtocol, BarriersOfTwo) {
+TEST_P(CellProtocol, BarriersOfTwo) {
   expect_right_in_all(2, [](auto& team) { barriers(team, 4); });
 }
 
-TEST_P(ExploredProtocol, BarriersOfThree) {
+TEST_P(CellProtocol, BarriersOfThree) {
   expect_right_in_all(3, [](auto& team) { barriers(team, 2); });
 }
 
-TEST_P(ExploredProtocol, ShortMessagesFromOneRootWrapTheCells) {
+TEST_P(CellProtocol, ShortMessagesFromOneRootWrapTheCells) {
   expect_right_in_all(2, [](auto& team) {
     for (std::size_t call = 0; call < 4; ++call) posts(team, 0, kOneWord, call);
   });
@@ -154,20 +154,20 @@ TEST_P(ExploredProtocol, LongMessageFromOneRootWrapsTheSlots) {
   expect_right_in_all<kFewSlots>(2, [](auto& team) { posts(team, 0, chunks(5), 0); });
 }
 
-TEST_P(ExploredProtocol, RootsTakeTurns) {
+TEST_P(CellProtocol, RootsTakeTurns) {
   expect_right_in_all(2, [](auto& team) {
     for (std::size_t call = 0; call < 4; ++call)
       posts(team, static_cast<int>(call % 2), kOneWord, call);
   });
 }
 
-TEST_P(ExploredProtocol, OneReaderAndOthersAheadOfIt) {
+TEST_P(CellProtocol, OneReaderAndOthersAheadOfIt) {
   expect_right_in_all(2, [](auto& team) {
     for (std::size_t call = 0; call < 4; ++call) exchanges(team, kOneWord, call, 0);
   });
 }
 
-TEST_P(ExploredProtocol, ReadersTakeTurnsAmongThree) {
+TEST_P(CellProtocol, ReadersTakeTurnsAmongThree) {
   const std::size_t calls = stores_are_late() ? 2 : 3;  // three take half a million states
   expect_right_in_all(3, [calls](auto& team) {
     for (std::size_t call = 0; call < calls; ++call)
@@ -228,10 +228,8 @@ TEST_P(ExploredProtocol, AllKindsMixed) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(, ExploredProtocol,
-                         testing::Combine(testing::Values(WaitMode::spin, WaitMode::sleep),
-                                          testing::Bool(),
-                                          testing::Values(Store::plain, Store::nontemporal)));
+INSTANTIATE_TEST_SUITE_P(, CellProtocol, with_plain_stores());
+INSTANTIATE_TEST_SUITE_P(, ExploredProtocol, with_all_stores());
 
 // --- the explorer must find what is wrong
 // ---------------------------------------------------------
