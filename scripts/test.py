@@ -92,7 +92,7 @@ def skips(suite: ElementTree.Element) -> dict[str, int]:
 
 def longest(suite: ElementTree.Element, count: int = 12) -> str:
     """Where the time went, for who has to make it less; several tests run side by side."""
-    times = sorted(((float(case.get("time", 0)), case.get("name", "")) for case in suite.iter("testcase")))
+    times = sorted((float(case.get("time", 0)), case.get("name", "")) for case in suite.iter("testcase"))
     return ", ".join(f"{name} {seconds:.0f} s" for seconds, name in reversed(times[-count:]))
 
 
