@@ -262,7 +262,7 @@ def on_two_cores() -> list[str]:
         [WHEN[pattern], *(text for mpi in LIBRARIES for text in on_node(comparison, mpi, 2, pattern))]
         for pattern in comparison.patterns()
     ]
-    head = ["2 ranks on two cores (family 6, model 167; [cells](node/unasked-2.json.zst))"]
+    head = ["2 ranks on two cores (family 6, model 167; [cells](../node/unasked-2.json.zst))"]
     for library in LIBRARIES.values():
         head += [library, "below 0.95"]
     return table(head, rows, (0, 2, 4, 6))
@@ -275,7 +275,7 @@ def on_many_cores() -> list[str]:
         [f"{ranks} ranks", *(text for of in columns for text in on_node(comparison, of[0], ranks, of[1]))]
         for ranks in (2, 4, 8, 16)
     ]
-    head = ["a core for each rank (16 cores, model 207; [cells](node/unasked-16-cores.json.zst))"]
+    head = ["a core for each rank (16 cores, model 207; [cells](../node/unasked-16-cores.json.zst))"]
     for mpi, pattern in columns:
         head += [f"{LIBRARIES[mpi]}, {WHEN[pattern]}", "below 0.95"]
     return table(head, rows, (0, 2, 4, 6, 8))
