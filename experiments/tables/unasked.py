@@ -262,7 +262,7 @@ def on_two_cores() -> list[str]:
         [WHEN[pattern], *(text for mpi in LIBRARIES for text in on_node(comparison, mpi, 2, pattern))]
         for pattern in comparison.patterns()
     ]
-    head = ["2 ranks on two cores (family 6, model 167; [cells](../node/unasked-2.json.zst))"]
+    head = ["2 ranks on two cores (AMD EPYC, family 25, model 1; [cells](../node/unasked-2.json.zst))"]
     for library in LIBRARIES.values():
         head += [library, "below 0.95"]
     return table(head, rows, (0, 2, 4, 6))
