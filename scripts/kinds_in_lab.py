@@ -16,15 +16,12 @@ from unisono.core import limits, places
 from unisono.core.files import read_json, write_json
 from unisono.lab import layout
 
-from scripts import meanwhile
-
 GOODPUT = 1448 / 1514  # of TCP in full Ethernet frames
 VECTORS = {"bcast", "reduce", "allreduce", "scan"}
 LONG_VECTOR, LONG_BLOCK = 512 << 10, 32 << 10
 PATIENCE = 600  # seconds for a job
 PAUSE = 30  # milliseconds
 CORK = "echo 1 > /proc/sys/net/ipv4/tcp_autocorking"  # Linux's default, and not the lab's
-CONDITIONS = ("pauses", "loss", "corking", *meanwhile.PROGRAMS)
 Times = dict[str, dict[str, Any]]  # of a job, by kind
 Round = dict[str, Any]
 
@@ -70,7 +67,7 @@ class Cell:
     length: int = 0  # bytes of vectors and blocks; 0: the long ones
     uplink: str = ""  # between two switches; none: one switch
     host_queue: int = layout.HOST_QUEUE  # frames
-    condition: str = ""  # one of CONDITIONS
+    condition: str = ""  # scripts/unasked.py has them
 
     def code(self) -> str:
         parts = [self.mpi, self.hosts.code(), self.rate]
@@ -145,8 +142,8 @@ def lab_command() -> list[str]:
 
 
 @contextmanager
-def a_lab(cell: Cell, options: argparse.Namespace) -> Iterator[None]:
-    """Of the cell's hosts, with what goes on there beside the jobs."""
+def a_lab(cell: Cell, options: argparse.Namespace) -> Iterator[list[str]]:
+    """Of the cell's hosts. Yields what runs a command on a host, whose name follows."""
     up = [*options.lab, "up", "--name", options.name, "--hosts", str(cell.hosts.number), "--rate", cell.rate]
     up += ["--switches", "2", "--uplink", cell.uplink] if cell.uplink else []
     up += ["--host-queue", str(cell.host_queue)]
@@ -156,8 +153,7 @@ def a_lab(cell: Cell, options: argparse.Namespace) -> Iterator[None]:
         shell = [*options.lab, "shell", "--name", options.name]
         for host in range(cell.hosts.number if cell.condition == "corking" else 0):
             subprocess.run([*shell, f"h{host}", CORK], check=True)
-        with meanwhile.running(cell.condition, shell):
-            yield
+        yield shell
     finally:
         subprocess.run([*options.lab, "down", "--name", options.name], check=True, stdout=subprocess.DEVNULL)
 

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -52,10 +52,6 @@ OURS = {
 ARMS = PEERS | OURS
 
 
-def of_library(cell: Cell, mpi: str) -> Cell:
-    return Cell(**{**vars(cell), "mpi": mpi})
-
-
 def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
     """What failed is named, and the others are measured all the same."""
     measured: Round = {"number": number, "failed": {}}
@@ -65,7 +61,7 @@ def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round
             with tempfile.TemporaryDirectory() as cache:
                 try:
                     measured[name] = kinds_in_lab.job(
-                        of_library(cell, arm.mpi), options, arm.native, cache, dict(arm.settings)
+                        replace(cell, mpi=arm.mpi), options, arm.native, cache, dict(arm.settings)
                     )
                 except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
                     measured["failed"][name] = kinds_in_lab.why(error)

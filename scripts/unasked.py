@@ -42,8 +42,8 @@ from unisono.core.estimates import Estimate, estimate_median
 from unisono.lab import layout
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from scripts import meanwhile
 from scripts.kinds_in_lab import (
-    CONDITIONS,
     Cell,
     Round,
     a_lab,
@@ -58,6 +58,7 @@ from scripts.kinds_in_lab import (
 )
 
 FIRST = 7  # calls that a selector may use up; unisono-kinds says what came after them
+CONDITIONS = ("pauses", "loss", "corking", *meanwhile.PROGRAMS)
 MOST_FAILED = 2  # jobs of a cell; then it is left
 
 
@@ -74,10 +75,14 @@ def order_of(number: int, second_run: bool, again: bool = False) -> list[str]:
 
 def measure_round(cell: Cell, number: int, options: argparse.Namespace) -> Round:
     measured: Round = {"number": number, "load": round(os.getloadavg()[0], 2)}
-    arm = "lab"
-    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as unused:
+    arm = "beside"
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        tempfile.TemporaryDirectory() as unused,
+        a_lab(cell, options) as shell,
+    ):
         try:
-            with a_lab(cell, options):
+            with meanwhile.running(cell.condition, shell):
                 for arm in order_of(number, options.second_run, options.again):
                     native = arm in ("native", "again")
                     measured[arm] = job(cell, options, native, unused if native else cache)
