@@ -37,7 +37,7 @@ def times(
         file = Path(folder) / "job.json"
         bench = [build / "bin" / f"unisono-bench-{mpi.flavour}", "--arms", "default"]
         bench += ["--collectives", options.collectives, "--sizes", options.sizes, "--seed", str(seed)]
-        bench += ["--budget", str(options.seconds), "--json", file]
+        bench += ["--budget", str(options.seconds), "--pattern", options.pattern, "--json", file]
         launcher = shlex.split(options.launch) if options.launch else mpi.launcher(options.ranks)
         command = [*launcher, *map(str, bench)]
         environment = mpi.shell(options.ranks)
@@ -66,6 +66,7 @@ def circumstances(options: argparse.Namespace, machine: dict[str, Any]) -> dict[
         "mpi": options.mpi,
         "ranks": options.ranks,
         "launch": options.launch,
+        "pattern": options.pattern,
         "jobs": options.jobs,
         "seconds": options.seconds,
     }
@@ -79,6 +80,7 @@ def main() -> int:
     parser.add_argument("--mpi", default="mpich", choices=["mpich", "openmpi", "intel"])
     parser.add_argument("-n", dest="ranks", type=int, default=2)
     parser.add_argument("--launch", help="what starts the ranks elsewhere: 'unisono lab run --native ... --'")
+    parser.add_argument("--pattern", default="barrier", help="what ranks do before a call: sleep, compute")
     parser.add_argument("--jobs", type=int, default=6, help="pairs; 6 give an interval of 95 %%")
     parser.add_argument("--collectives", default=COLLECTIVES)
     parser.add_argument("--sizes", default=SIZES)

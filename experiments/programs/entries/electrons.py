@@ -2,7 +2,7 @@
 
 from experiments.programs.program import Program, Quantity
 
-SILICON = "sed s:PSEUDO:/usr/share/espresso/pseudo: {inputs}/silicon.in > silicon.in"
+SILICON = "sed s:PSEUDO:/usr/share/espresso/pseudo: {{inputs}}/{0}.in > {0}.in"
 ESPRESSO = (
     Quantity("total energies, Ry", r"^!?\s+total energy\s+=\s+#", tolerance=1e-7),
     Quantity(
@@ -13,13 +13,13 @@ ESPRESSO = (
 ESPRESSO_TIME = r"PWSCF\s*:.*CPU\s+(?:(\d+)m)?\s*(\d+\.\d+)s WALL"
 
 
-def espresso(name: str, what: str, *options: str) -> Program:
+def espresso(name: str, what: str, *options: str, source: str = "silicon") -> Program:
     return Program(
         name=name,
         what=what,
         packages=("quantum-espresso", "quantum-espresso-data"),
-        prepare=SILICON,
-        command=("pw.x", *options, "-in", "silicon.in"),
+        prepare=SILICON.format(source),
+        command=("pw.x", *options, "-in", f"{source}.in"),
         quantities=ESPRESSO,
         seconds=ESPRESSO_TIME,
     )
@@ -218,6 +218,13 @@ def nwchem(name: str, mpi: str, package: str, program: str) -> Program:
 PROGRAMS = (
     espresso("espresso", "pw.x: silicon, plane waves over all ranks", "-npool", "1"),
     espresso("espresso-pools", "pw.x: silicon, k-points over the ranks", "-npool", "{ranks}"),
+    espresso(
+        "espresso-cell",
+        "pw.x: a cell of 8 atoms of silicon, k-points over the ranks",
+        "-npool",
+        "{ranks}",
+        source="cell",
+    ),
     espresso("espresso-bands", "pw.x: silicon, bands over the ranks", "-nband", "{ranks}"),
     Program(
         name="cp2k",
