@@ -126,6 +126,7 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "impact, simulated": partial(figures, "impact-sim-16"),
     "impact, openmpi": partial(figures, "impact-openmpi-16"),
     "microbenchmark": micro,
+    "robust, 64 KB": partial(at_run_time, "robust-64k-openmpi-16"),
     "robust, openmpi": partial(at_run_time, "robust-openmpi-16"),
     "robust, mpich": partial(at_run_time, "robust-mpich-16"),
     "robust, changing": partial(at_run_time, "robust-bcast-openmpi-16"),

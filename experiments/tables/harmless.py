@@ -14,7 +14,7 @@ from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.programs import cells, installing, times
 from experiments.programs.cells import Cell
-from experiments.programs.judge import SAME, Kind, Verdict, has_few_calls
+from experiments.programs.judge import SAME, Kind, Verdict
 from experiments.programs.program import Ran
 
 FOLDER = ROOT / "docs" / "results" / "harmless"
@@ -97,18 +97,26 @@ def taken(runs: Sequence[Ran]) -> tuple[float, float]:
     return (median(found), max(found)) if found else (math.nan, math.nan)
 
 
-def lab_times() -> Sequence[str]:
+def program_times(file: Path) -> Sequence[str]:
     """Slowest beside native first."""
     rows = []
-    for cell, verdict in judged(LAB):
+    for cell, verdict in judged(file):
         if verdict.kind >= Kind.FAILS:
             continue
         native, ours = taken(cell.native), taken(cell.unisono)
         told = [f"{seconds:.2f}" for seconds in (*native, *ours)]
-        passed = "few calls" if has_few_calls(cell.unisono) else ""
-        rows.append((ours[0] / native[0], (cell.program, LIBRARIES[cell.mpi], *told, passed)))
-    head = ("program", "MPI library", "natively, s", "worst", "Unisono, s", "worst", "", "time / native")
-    return table(head, [(*row, f"{ratio:.2f}") for ratio, row in sorted(rows, reverse=True)], (0, 1, 6))
+        rows.append((ours[0] / native[0], (cell.program, LIBRARIES[cell.mpi], calls(cell), *told)))
+    head = (
+        "program",
+        "MPI library",
+        "own, left",
+        "natively, s",
+        "worst",
+        "Unisono, s",
+        "worst",
+        "time / native",
+    )
+    return table(head, [(*row, f"{ratio:.2f}") for ratio, row in sorted(rows, reverse=True)], (0, 1))
 
 
 def starts() -> Sequence[str]:
@@ -134,6 +142,6 @@ HARMLESS: Mapping[str, Callable[[], Sequence[str]]] = {
     "programs": partial(programs, FILE),
     "lab, tally": partial(tally, LAB),
     "lab": partial(programs, LAB),
-    "lab, times": lab_times,
+    "lab, times": partial(program_times, LAB),
     "starts": starts,
 }

@@ -13,6 +13,7 @@ from unisono.core.files import read_json
 from experiments import same_bits
 from experiments.harness import ROOT
 from experiments.markdown import table
+from experiments.tables import harmless
 from experiments.tables.words import LIBRARIES, size_text
 from scripts import init_time, peers, probe_rates, unasked
 from scripts.kinds_in_lab import Cell, read
@@ -35,6 +36,7 @@ class Measured:
     row: Row
     jobs: list[float]  # times as fast as natively
     over_limit: float  # the whole program's calls over what the wire takes: a median
+    by_sums: float  # native's seconds of all jobs over Unisono's: single stalls count
 
     @property
     def speed(self) -> float:
@@ -64,7 +66,8 @@ def measured(part: str) -> list[Measured]:
             ]
             jobs = [one["native"] / one["unisono"] for one in whole]
             over = median(one["unisono"] for one in whole) / cell.limit(row.kind)
-            found.append(Measured(row, jobs, over))
+            sums = sum(one["native"] for one in whole) / sum(one["unisono"] for one in whole)
+            found.append(Measured(row, jobs, over, sums))
     return found
 
 
@@ -96,6 +99,7 @@ def figures(some: Sequence[Measured]) -> list[str]:
         str(len(some)),
         speed_text(run),
         speed_text(some),
+        f"{unasked.geometric(one.by_sums for one in some):.2f}",
         f"{unasked.geometric(one.possible for one in some):.2f}",
         f"{again:.2f}",
         f"{min(one.speed for one in some):.2f}",
@@ -109,6 +113,7 @@ HEADS = (
     "programs",
     "the six kinds, times as fast",
     "all nine",
+    "by sums",
     "at the wire",
     "native again",
     "worst",
@@ -118,11 +123,11 @@ HEADS = (
 )
 
 
-def beds() -> list[str]:
+def beds(part: str) -> list[str]:
     """By library and bed: what programs of long messages gain."""
-    made = grouped(measured("safe"), lambda one: (LIBRARIES[one.row.cell.mpi], bed(one.row.cell)))
+    made = grouped(measured(part), lambda one: (LIBRARIES[one.row.cell.mpi], bed(one.row.cell)))
     rows = [(*names, *figures(some)) for names, some in made.items()]
-    rows.append(("all", "", *figures(measured("safe"))))
+    rows.append(("all", "", *figures(measured(part))))
     return table(["library", "hosts", *HEADS], rows, (0, 1))
 
 
@@ -143,7 +148,8 @@ def conditions() -> list[str]:
         some = made[condition, mpi]
         slower = [f"{one.row.kind.capitalize()} {one.speed:.2f}" for one in some if max(one.jobs) < 1]
         rows.append((BESIDE[condition], LIBRARIES[mpi], *figures(some), ", ".join(slower) or "none"))
-    return table(["beside", "library", *HEADS, "slower than native in every job"], rows, (0, 1, 11))
+    heads = ["beside", "library", *HEADS, "slower than native in every job"]
+    return table(heads, rows, (0, 1, len(heads) - 1))
 
 
 def seconds() -> list[str]:
@@ -205,8 +211,11 @@ def lengths() -> list[str]:
     for (length,), some in sorted(made.items(), key=lambda item: int(item[0][0])):
         by_kind = [speed_text([one for one in some if one.row.kind == name]) for name in names]
         slow, again = (sum(v(one) < SLOW for one in some) for v in (speed_of, again_of))
-        rows.append((size_text(int(length)), *by_kind, f"{slow} of {len(some)}", str(again)))
-    heads = ["bytes", *(name.capitalize() for name in names), "below 0.97", "native again below 0.97"]
+        rounds = sorted({len(one.jobs) for one in some})
+        rounds_text = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
+        rows.append((size_text(int(length)), rounds_text, *by_kind, f"{slow} of {len(some)}", str(again)))
+    heads = ["bytes", "rounds", *(name.capitalize() for name in names)]
+    heads += ["below 0.97", "native again below 0.97"]
     return table(heads, rows, ())
 
 
@@ -220,7 +229,7 @@ def again_of(one: Measured) -> float:
 
 def losses() -> list[str]:
     """All programs below 0.97 of native's speed by the median of their jobs."""
-    parts = ("safe", "lengths", "conditions")
+    parts = ("safe", "lengths", "conditions", "corking")
     slow = [one for part in parts for one in measured(part) if one.speed < SLOW]
     rows = []
     for one in sorted(slow, key=speed_of):
@@ -294,13 +303,15 @@ def init(mpi: str) -> list[str]:
     return init_time.table(read_json(FOLDER / "init-16.json.zst")["milliseconds"][mpi])
 
 
-Tables = Mapping[str, Callable[[], list[str]]]
+Tables = Mapping[str, Callable[[], Sequence[str]]]
 TABLES: Tables = {
-    "beds": beds,
+    "beds": partial(beds, "safe"),
+    "corking": partial(beds, "corking"),
     "kinds": kinds,
     "conditions": conditions,
     "second": seconds,
     "peers": peer_libraries,
+    "programs": partial(harmless.program_times, FOLDER / "programs.json.zst"),
     "bits": same_bits_rows,
 }
 LENGTHS: Tables = {"lengths": lengths, "losses": losses}
