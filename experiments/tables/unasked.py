@@ -15,7 +15,7 @@ from experiments.harness import ROOT
 from experiments.markdown import table
 from experiments.tables import harmless
 from experiments.tables.words import LIBRARIES, size_text
-from scripts import init_time, peers, probe_rates, unasked
+from scripts import init_time, kinds_simulated, peers, probe_rates, unasked
 from scripts.kinds_in_lab import Cell, read
 from scripts.unasked import Row
 
@@ -303,6 +303,10 @@ def init(mpi: str) -> list[str]:
     return init_time.table(read_json(FOLDER / "init-16.json.zst")["milliseconds"][mpi])
 
 
+def simulated() -> list[str]:
+    return kinds_simulated.tables(read_json(FOLDER / "simulated.json.zst")["networks"])
+
+
 Tables = Mapping[str, Callable[[], Sequence[str]]]
 TABLES: Tables = {
     "beds": partial(beds, "safe"),
@@ -310,6 +314,7 @@ TABLES: Tables = {
     "kinds": kinds,
     "conditions": conditions,
     "second": seconds,
+    "simulated": simulated,
     "peers": peer_libraries,
     "programs": partial(harmless.program_times, FOLDER / "programs.json.zst"),
     "bits": same_bits_rows,
