@@ -133,7 +133,8 @@ std::optional<std::string> save_online() {
   const std::string subject = "UNISONO_ONLINE_SAVE=" + path;
   const auto& all = online_job().ledger.all();
   if (std::none_of(all.begin(), all.end(), [](const Learned& one) { return one.decided; }))
-    return line_about(subject, "nothing was learned in so few calls", "no file was written");
+    return line_about(subject, "nothing was learned: too few calls, or too short ones",
+                      "no file was written");
   char created[32];
   const std::time_t time = std::time(nullptr);
   std::tm utc{};

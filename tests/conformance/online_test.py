@@ -155,7 +155,7 @@ class Saves(OnlineCase):
     def test_nothing_to_save(self) -> None:
         few = {"UNISONO_ONLINE": STAR, "UNISONO_ONLINE_SAVE": str(self.file)}
         _, _, lines = self.learn("openmpi", 2, 5, **few)
-        self.one_line(lines, "UNISONO_ONLINE_SAVE", "nothing was learned in so few calls")
+        self.one_line(lines, "UNISONO_ONLINE_SAVE", "nothing was learned: too few calls")
         self.assertFalse(self.file.exists())
         off = {"UNISONO_ONLINE": "off", "UNISONO_ONLINE_SAVE": str(self.file)}
         _, _, lines = self.learn("openmpi", 2, 5, **off)

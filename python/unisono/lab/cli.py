@@ -208,5 +208,6 @@ def shell(
     if host not in {network.SWITCH, *(known.name for known in lab.hosts)}:
         raise UnisonoError(f"{host}: hosts are h0 to h{len(lab.hosts) - 1}, and there is switch")
     # As with ssh, the words are joined and read by the shell over there.
-    line = [str(lab.enter), host, *(command or [])]
+    words = command or []
+    line = [str(lab.enter), host, *(words[1:] if words[:1] == ["--"] else words)]
     os.execv(line[0], line)

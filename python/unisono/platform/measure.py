@@ -76,8 +76,8 @@ def measure(options: Options) -> list[Path]:
 
 
 NOTHING = (
-    "no kind of call took long enough (a larger --budget helps), or all are sums, which "
-    "keep one order (UNISONO_REPRODUCIBLE=off)"
+    "no kind of call took long enough, or it was not sure which way is faster (a larger --budget "
+    "helps), or all are sums, which keep one order (UNISONO_REPRODUCIBLE=off)"
 )
 
 
