@@ -11,8 +11,8 @@ those of --second-run, which find what the job before them in their round has ke
 A cell is an MPI library, a layout, a rate and, for --short, a length. Its jobs come in rounds: native and
 Unisono, the other way round in the next one. Round 1 of all cells is measured before round 2 of any, each
 in its own order, so that what the machine does meanwhile falls on all alike. One file a cell,
-DIR/CELL.json.zst, with all that the programs printed. What is there is not measured again; what failed is with
---retry.
+DIR/CELL.json.zst, with all that the programs printed. What is there is not measured again; what failed is
+with --retry.
 
 --condition has something else go on: `pauses` of 30 ms before each call, in which ranks sleep as if they
 computed on cores of their own; `loss` of 1 % of the frames to h1; `traffic`, a TCP stream from h1 to h2 as
