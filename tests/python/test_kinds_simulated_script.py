@@ -16,7 +16,8 @@ def test_the_best_imitation_is_what_is_compared_with() -> None:
     runs = [a_run("ompi", 0.8), a_run("mpich", 0.4), a_run("impi", 0.1, problem="it failed")]
     document = {"ranks": 32, "rate": "100mbit", "calls": 2, "runs": [*runs, a_run("unisono", 0.2, False)]}
     (row,) = kinds_simulated.rows_of(document)
-    assert (row.best, row.peers) == ("mpich", {"ompi": pytest.approx(0.4), "mpich": pytest.approx(0.2)})
+    assert row.best == "mpich"
+    assert row.peers == pytest.approx({"ompi": 0.4, "mpich": 0.2})
     assert row.speed == pytest.approx(2)
     assert row.over_wire == pytest.approx(0.1 / ((512 << 10) * 8 / (100e6 * 1448 / 1514)))
 
