@@ -238,7 +238,7 @@ def losses() -> list[str]:
         size = size_text(cell.length) if cell.length else "long"
         place = f"{bed(cell)}, {BESIDE[cell.condition]}" if cell.condition else bed(cell)
         where = (LIBRARIES[cell.mpi], place, one.row.kind.capitalize(), size)
-        rows.append((*where, f"{one.speed:.2f}", f"{one.again:.2f}", jobs))
+        rows.append((*where, f"{one.speed:.3f}", f"{one.again:.2f}", jobs))
     heads = ["library", "hosts", "kind", "bytes", "times as fast", "native again", "each job"]
     return table(heads, rows, (0, 1, 2, 3, 6))
 
