@@ -133,12 +133,39 @@ def job(
     done = subprocess.run(
         command, check=True, capture_output=True, text=True, timeout=PATIENCE, env=environment
     )
-    rows = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+    return by_kind(done.stdout)
+
+
+def by_kind(output: str) -> Times:
+    """What unisono-kinds has printed."""
+    rows = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
     return {row.pop("collective"): row for row in rows}
 
 
+@dataclass(frozen=True)
+class BesidePeers:
+    """A kind of call in a cell: seconds a call, by arm, without those that always failed."""
+
+    cell: Cell
+    kind: str
+    seconds: dict[str, float]
+    peers: tuple[str, ...]  # the arms that the others are compared with
+
+    @property
+    def best_peer(self) -> str:
+        return min((name for name in self.peers if name in self.seconds), key=self.seconds.__getitem__)
+
+    def over_best(self, arm: str) -> float:
+        """Times as fast as the best peer."""
+        return self.seconds[self.best_peer] / self.seconds[arm]
+
+
+def unisono_command() -> str:
+    return str(Path(sys.executable).with_name("unisono"))
+
+
 def lab_command() -> list[str]:
-    return [str(Path(sys.executable).with_name("unisono")), "lab"]
+    return [unisono_command(), "lab"]
 
 
 @contextmanager

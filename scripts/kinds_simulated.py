@@ -10,11 +10,9 @@ are not in it; nothing varies from run to run. Needs SimGrid and a built tree.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ from unisono.lab import layout
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from experiments.markdown import table
 from scripts import unasked
-from scripts.kinds_in_lab import GOODPUT, Cell, Hosts
+from scripts.kinds_in_lab import GOODPUT, BesidePeers, Cell, Hosts, by_kind, unisono_command
 
 ROOT = Path(__file__).resolve().parents[1]
 SELECTORS = ("ompi", "mpich", "impi")
@@ -37,7 +35,7 @@ def simulated(hosts: int, rate: str, calls: int) -> dict[str, Any]:
     bandwidth = layout.rate_of(rate) * GOODPUT / 1e6
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "program.json"
-        command = [str(Path(sys.executable).parent / "unisono"), "sim", "--online", "--json", str(file)]
+        command = [unisono_command(), "sim", "--online", "--json", str(file)]
         command += ["--platform", f"ethernet:{hosts},bw={bandwidth:.6g}Mbps,lat={LATENCY}"]
         command += ["--selectors", ",".join(SELECTORS)]
         command += ["--", str(ROOT / "benchmarks/calls/kinds.cpp"), str(calls)]
@@ -46,81 +44,45 @@ def simulated(hosts: int, rate: str, calls: int) -> dict[str, Any]:
     return found | {"rate": rate, "calls": calls}
 
 
-@dataclass(frozen=True)
-class Row:
-    """A kind of call on so many hosts: seconds of a call, by run."""
-
-    hosts: int
-    rate: str
-    kind: str
-    peers: dict[str, float]
-    ours: float
-
-    @property
-    def best(self) -> str:
-        return min(self.peers, key=lambda name: self.peers[name])
-
-    @property
-    def speed(self) -> float:
-        """Times as fast as the best of SMPI's imitations."""
-        return self.peers[self.best] / self.ours
-
-    @property
-    def over_wire(self) -> float:
-        return self.ours / Cell("", Hosts(self.hosts), self.rate, 1, 1).wire(self.kind)
-
-
-def rows_of(document: dict[str, Any]) -> list[Row]:
-    calls = document["calls"]
-    seconds: dict[str, dict[str, float]] = {}
-    ours = ""
-    for run in document["runs"]:
-        if run["problem"]:
-            continue
-        lines = (json.loads(line) for line in run["output"].splitlines() if line.startswith("{"))
-        seconds[run["run"]] = {line["collective"]: line["seconds"] / calls for line in lines}
-        ours = ours if run["is_peer"] else run["run"]
-    if not ours:
-        return []
+def rows_of(document: dict[str, Any]) -> list[BesidePeers]:
+    """One for each kind; Unisono's run is the arm that is no peer."""
+    cell = Cell("", Hosts(document["ranks"]), document["rate"], document["calls"], document["calls"])
+    good = [run for run in document["runs"] if not run["problem"]]
+    seconds = {
+        run["run"]: {kind: row["seconds"] / cell.calls for kind, row in by_kind(run["output"]).items()}
+        for run in good
+    }
+    peers = tuple(run["run"] for run in good if run["is_peer"])
+    ours = next((run["run"] for run in good if not run["is_peer"]), "")
     return [
-        Row(
-            document["ranks"],
-            document["rate"],
-            kind,
-            {name: kinds[kind] for name, kinds in seconds.items() if name != ours and kind in kinds},
-            mine,
-        )
-        for kind, mine in seconds[ours].items()
+        BesidePeers(cell, kind, {arm: own[kind] for arm, own in seconds.items() if kind in own}, peers)
+        for kind in seconds.get(ours, {})
     ]
+
+
+def ours_of(row: BesidePeers) -> str:
+    return next(arm for arm in row.seconds if arm not in row.peers)
+
+
+def over_wire(row: BesidePeers) -> float:
+    return row.seconds[ours_of(row)] / row.cell.wire(row.kind)
 
 
 def tables(documents: list[dict[str, Any]]) -> list[str]:
     """A line for each network and kind, and the means of each network."""
     lines = []
-    for document in documents:
-        rows = rows_of(document)
+    for rows in filter(None, map(rows_of, documents)):
+        place = f"{rows[0].cell.hosts} at {rows[0].cell.rate}"
         for row in rows:
-            milliseconds = [f"{row.peers[row.best] * 1e3:.1f}", f"{row.ours * 1e3:.1f}"]
-            figures = [*milliseconds, f"{row.speed:.2f}", f"{row.over_wire:.2f}"]
-            lines.append((f"{row.hosts} at {row.rate}", row.kind.capitalize(), row.best, *figures))
-        if rows:
-            speed, over = (
-                unasked.geometric(r.speed for r in rows),
-                unasked.geometric(r.over_wire for r in rows),
-            )
-            lines.append(
-                (f"{rows[0].hosts} at {rows[0].rate}", "all", "", "", "", f"{speed:.2f}", f"{over:.2f}")
-            )
-    head = (
-        "hosts",
-        "kind",
-        "best imitation",
-        "its call, ms",
-        "Unisono's, ms",
-        "times as fast",
-        "over the wire",
-    )
-    return table(head, lines, (0, 1, 2))
+            took = [row.seconds[arm] * 1e3 for arm in (row.best_peer, ours_of(row))]
+            speed = row.over_best(ours_of(row))
+            figures = (*(f"{one:.1f}" for one in took), f"{speed:.2f}", f"{over_wire(row):.2f}")
+            lines.append((place, row.kind.capitalize(), row.best_peer, *figures))
+        speeds = unasked.geometric(row.over_best(ours_of(row)) for row in rows)
+        wires = unasked.geometric(map(over_wire, rows))
+        lines.append((place, "all", "", "", "", f"{speeds:.2f}", f"{wires:.2f}"))
+    times = ("its call, ms", "Unisono's, ms", "times as fast", "over the wire")
+    return table(("network", "kind", "best imitation", *times), lines, (0, 1, 2))
 
 
 def main() -> int:

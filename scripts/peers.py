@@ -27,7 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts import kinds_in_lab
-from scripts.kinds_in_lab import Cell, Round
+from scripts.kinds_in_lab import BesidePeers, Cell, Round
 from scripts.unasked import geometric
 
 
@@ -91,45 +91,27 @@ def seconds(rounds: Iterable[Round], arm: str, kind: str) -> list[float]:
     return [row["seconds"] / row["calls"] for row in found]
 
 
-@dataclass(frozen=True)
-class Row:
-    """Of a kind of call in a cell: medians of seconds a call, by arm, without those that always failed."""
-
-    cell: Cell
-    kind: str
-    medians: dict[str, float]
-    jobs: int
-
-    @property
-    def best_peer(self) -> str:
-        return min((name for name in PEERS if name in self.medians), key=self.medians.__getitem__)
-
-    def over_best(self, arm: str) -> float:
-        """Times as fast as the best peer."""
-        return self.medians[self.best_peer] / self.medians[arm]
-
-
-def rows_of(cell: Cell, rounds: list[Round]) -> list[Row]:
+def rows_of(cell: Cell, rounds: list[Round]) -> list[BesidePeers]:
     kinds = next((list(one[arm]) for one in rounds for arm in ARMS if arm in one), [])
     rows = []
     for kind in kinds:
         medians = {arm: median(own) for arm in ARMS if (own := seconds(rounds, arm, kind))}
         if any(name in medians for name in PEERS):
-            rows.append(Row(cell, kind, medians, len(rounds)))
+            rows.append(BesidePeers(cell, kind, medians, tuple(PEERS)))
     return rows
 
 
-def read_rows(folder: Path) -> list[Row]:
+def read_rows(folder: Path) -> list[BesidePeers]:
     return [row for file in sorted(folder.glob("*.json.zst")) for row in rows_of(*kinds_in_lab.read(file))]
 
 
 def report(folder: Path) -> Iterable[str]:
     for row in read_rows(folder):
-        ours = ", ".join(f"{row.over_best(arm):.2f}" for arm in OURS if arm in row.medians)
-        peer = f"{row.best_peer} {row.medians[row.best_peer] * 1e3:.4g} ms"
+        ours = ", ".join(f"{row.over_best(arm):.2f}" for arm in OURS if arm in row.seconds)
+        peer = f"{row.best_peer} {row.seconds[row.best_peer] * 1e3:.4g} ms"
         yield f"{row.kind} on {row.cell}: {peer}; Unisono {ours} times as fast"
     for arm in OURS:
-        speeds = [row.over_best(arm) for row in read_rows(folder) if arm in row.medians]
+        speeds = [row.over_best(arm) for row in read_rows(folder) if arm in row.seconds]
         if speeds:
             yield f"{arm}: {geometric(speeds):.2f} times as fast as the best peer, worst {min(speeds):.2f}"
 

@@ -178,11 +178,11 @@ def peer_libraries() -> list[str]:
     rows = []
     all_ = peers.read_rows(FOLDER / "peers")
     for row in all_:
-        over = [f"{row.over_best(arm):.2f}" if arm in row.medians else "" for arm in peers.OURS]
-        milliseconds = f"{row.medians[row.best_peer] * 1e3:.4g}"
+        over = [f"{row.over_best(arm):.2f}" if arm in row.seconds else "" for arm in peers.OURS]
+        milliseconds = f"{row.seconds[row.best_peer] * 1e3:.4g}"
         rows.append((bed(row.cell), row.kind.capitalize(), row.best_peer, milliseconds, *over))
     means = [
-        f"{unasked.geometric(row.over_best(arm) for row in all_ if arm in row.medians):.2f}"
+        f"{unasked.geometric(row.over_best(arm) for row in all_ if arm in row.seconds):.2f}"
         for arm in peers.OURS
     ]
     rows.append(("all", "", "", "", *means))

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from launch import EXEC, FLAVOURS, PROGRAMS, mpiexec
+from launch import EXEC, FLAVOURS, NICE_TIMEOUT, PROGRAMS, mpiexec
 
 HERE = Path(__file__).parent
 DEAD = tuple(f"{how}-in-{what}" for how in ("exit", "kill") for what in ("collective", "flight"))
@@ -23,7 +23,7 @@ def ended(
     for _ in range(3 if flavour == "mpich" and command[-1] in DEAD else 0):
         with contextlib.suppress(subprocess.TimeoutExpired):
             return mpiexec(flavour, ranks, *command, timeout=15, **variables)
-    return mpiexec(flavour, ranks, *command, timeout=120, **variables)
+    return mpiexec(flavour, ranks, *command, timeout=NICE_TIMEOUT, **variables)
 
 
 class Endings(unittest.TestCase):
@@ -61,7 +61,7 @@ class Endings(unittest.TestCase):
             for flavour in FLAVOURS:
                 with tempfile.TemporaryDirectory() as folder:
                     program = PROGRAMS / f"endings_{flavour}"
-                    mpiexec(flavour, 3, EXEC, program, way, timeout=120, UNISONO_TRACE=folder)
+                    mpiexec(flavour, 3, EXEC, program, way, timeout=NICE_TIMEOUT, UNISONO_TRACE=folder)
                     traces = [path.read_text() for path in Path(folder).glob("*.jsonl")]
                     self.assertEqual([text.count('"kind":"end"') for text in traces], [1, 1, 1])
         self.assertEqual(list(Path("/dev/shm").glob("unisono-*")), [])

@@ -216,6 +216,7 @@ def test_names_and_shared_memory_are_a_hosts_own(unisono: Run) -> None:
 def test_shell(unisono: Run) -> None:
     up(hosts=2)
     assert unisono("lab", "shell", "h1", "exit", "7").returncode == 7
+    assert unisono("lab", "shell", "h1", "--", "exit", "7").returncode == 7
     unknown = unisono("lab", "shell", "h2", "true")
     assert unknown.returncode == 2
     assert "h2: hosts are h0 to h1" in unknown.stderr

@@ -29,7 +29,7 @@ def test_the_best_peer_is_the_one_with_the_least_median() -> None:
 def test_what_failed_is_no_time(tmp_path: Path) -> None:
     rounds = [a_round(0, {"Unisono, MPICH": 1}, {"MPICH": "it did"}), a_round(1, {"MPICH": 2})]
     (row,) = peers.rows_of(CELL, rounds)
-    assert row.medians == {"MPICH": pytest.approx(0.2), "Unisono, MPICH": pytest.approx(0.1)}
+    assert row.seconds == {"MPICH": pytest.approx(0.2), "Unisono, MPICH": pytest.approx(0.1)}
     assert peers.rows_of(CELL, rounds[:1]) == []
     kinds_in_lab.write(kinds_in_lab.file_of(CELL, tmp_path), CELL, rounds)
     assert "Unisono, MPICH: 2.00 times as fast" in "\n".join(peers.report(tmp_path))
