@@ -169,7 +169,7 @@ int provide(const Start& start, MPI_Comm comm, MPI_Request* request) {
     out += """
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
-[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
+[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, CallInfo info,
                                           Arguments... arguments) {
   CallScope scope;
   const auto code = dispatch(call, info, scope);

@@ -51,4 +51,26 @@ struct Call {
   const Neighbourhood* neighbours = nullptr;
 };
 
+/// The same call, for a function that takes one by value and is rarely called. Field by field: for
+/// a copy of the whole the compiler would keep every call in memory, on the fast path too.
+[[gnu::always_inline]] inline Call rebuilt(const Call& call) {
+  return {.collective = call.collective,
+          .sendbuf = call.sendbuf,
+          .sendcount = call.sendcount,
+          .sendcounts = call.sendcounts,
+          .sdispls = call.sdispls,
+          .sendtype = call.sendtype,
+          .sendtypes = call.sendtypes,
+          .recvbuf = call.recvbuf,
+          .recvcount = call.recvcount,
+          .recvcounts = call.recvcounts,
+          .rdispls = call.rdispls,
+          .recvtype = call.recvtype,
+          .recvtypes = call.recvtypes,
+          .op = call.op,
+          .root = call.root,
+          .comm = call.comm,
+          .neighbours = call.neighbours};
+}
+
 }  // namespace unisono

@@ -41,11 +41,11 @@ void leave_now(Communicator& communicator);
       const ByteRange& reach = communicator->reach(call.collective);
       const auto bytes = reach.is_empty() ? std::nullopt
                          : is_among_neighbours(call.collective)
-                             ? bytes_among_neighbours(call, *communicator)
+                             ? bytes_among_neighbours(rebuilt(call), *communicator)
                              : signature_bytes(call, communicator->rank(), communicator->size());
       const bool is_open = is_among_neighbours(call.collective) && !communicator->knows_graph();
       if (bytes && (is_open || reach.holds(*bytes))) return {communicator, *bytes};
-      if (!bytes && !reach.is_empty()) return leave(call, *communicator);
+      if (!bytes && !reach.is_empty()) return leave(rebuilt(call), *communicator);
     }
     count(g_native_calls);
     return {};

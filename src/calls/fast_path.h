@@ -89,7 +89,8 @@ inline bool is_plain(const TypeFacts& facts) {
 
 /// Runs a call with blocks of different lengths. False: some datatype is not plain, there is no
 /// memory, or it may not pass, and nothing has been done.
-bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const KnownKind& kind);
+bool run_plain_blocks(Communicator& communicator, KnownKinds& kinds, const Call& call,
+                      const KnownKind& kind);
 
 /// `kCollective`: the call's. False: the call has not run, or has failed as its communicator keeps.
 template <Collective kCollective>
@@ -103,11 +104,11 @@ template <Collective kCollective>
   NodeTeam& team = kinds->team();
   if (team.team().is_retired()) return false;
   if constexpr (is_irregular(kCollective)) {
-    if (!run_plain_blocks(team, *kinds, call, kind)) return false;
+    if (!run_plain_blocks(communicator, *kinds, call, kind)) return false;
   } else {
     const auto data = plain_data(call, communicator.rank(), info.bytes);
     if (!data || !kind.passes()) return false;
-    team.make_call(word_of(call, info.bytes), [&] {
+    team.make_call(word_of(call, info.bytes), communicator.attendance().call(), [&] {
       run_regular(team.team(), kCollective, call.root, *data, &kind.reduction, kind.way);
     });
   }

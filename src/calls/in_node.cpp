@@ -261,14 +261,16 @@ void learn(KnownKinds& kinds, const Call& call, Count bytes, Protocol way, Calls
 
 }  // namespace
 
-bool run_plain_blocks(NodeTeam& team, KnownKinds& kinds, const Call& call, const KnownKind& kind) {
+bool run_plain_blocks(Communicator& communicator, KnownKinds& kinds, const Call& call,
+                      const KnownKind& kind) {
+  NodeTeam& team = kinds.team();
   const auto args = plain_args(kinds, call, team.team().rank(), team.team().size());
   if (!args || !kind.passes()) return false;
   const auto count = static_cast<std::size_t>(args->count);
   KernelData data{static_cast<const std::byte*>(call.sendbuf),
                   static_cast<std::byte*>(call.recvbuf), count, count};
   if (args->in_place) data.in_place(call.collective, own_block(*args));
-  team.make_call(word_of(call, kind.bytes),
+  team.make_call(word_of(call, kind.bytes), communicator.attendance().call(),
                  [&] { run_irregular(team.team(), *args, data, &kind.reduction, kind.way); });
   return true;
 }
@@ -307,7 +309,7 @@ std::optional<int> run_in_node(Communicator& communicator, const Call& call, Cou
   NodeTeam& team = *communicator.team();
   bool has_run = false;
   unsigned epoch = 0;
-  team.make_call(word_of(call, bytes), [&] {
+  team.make_call(word_of(call, bytes), communicator.attendance().call(), [&] {
     if (may_use_slots(team.team(), call, static_cast<std::size_t>(bytes), way) && !team.make_room())
       return;
     epoch = team.team().epoch();

@@ -131,7 +131,7 @@ inline Count sum(IntegerArray counts, int size) {
     if (!is_first || is_unused_place_refused()) return std::nullopt;
   if (call.sendbuf == MPI_IN_PLACE && has_send_side(call, rank)) return std::nullopt;
   if (may_be_refused(call)) [[unlikely]]
-    if (has_refused_buffers(call, rank, size)) return std::nullopt;
+    if (has_refused_buffers(rebuilt(call), rank, size)) return std::nullopt;
   if (s.is_reducing()) return signature::reduced_bytes(call, size);
   const bool sends = has_send_side(call, rank), receives = has_receive_side(call, rank);
   if (sends && !signature::valid(s.send.shape, call.sendcount, call.sendcounts, call.sdispls,
@@ -141,7 +141,7 @@ inline Count sum(IntegerArray counts, int size) {
                                     call.recvtype, call.recvtypes, received_blocks(call, size)))
     return std::nullopt;
   if (sends && receives && shares_block(call, rank)) [[unlikely]]
-    if (has_refused_block(call)) return std::nullopt;
+    if (has_refused_block(rebuilt(call))) return std::nullopt;
   // A root that alone receives copies its block alone, and the others need not wait for it.
   if (s.receive.who != Who::root && has_two_lengths(call, rank)) [[unlikely]]
     if (!has_shorter_block(call, rank)) return std::nullopt;

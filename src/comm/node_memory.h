@@ -85,11 +85,12 @@ class NodeTeam : public InNode<node::Team> {
   node::Team& team() { return user_; }
   /// Where the communicator whose ranks these are keeps the number of its call.
   void count_calls_by(const std::uint64_t& call) { arena_.awaited->call = &call; }
-  /// A call of all ranks. Throws CallLeft, and what `run` throws.
+  /// A call of all ranks; `number`: among all calls of the communicator. Throws CallLeft, and what
+  /// `run` throws.
   template <class Run>
-  [[gnu::always_inline]] void make_call(node::CallWord call, const Run& run) {
+  [[gnu::always_inline]] void make_call(node::CallWord call, std::uint64_t number, const Run& run) {
     InNode::begin_call();
-    user_.begin_call(call, *arena_.awaited->call);
+    user_.begin_call(call, number);
     try {
       run();
     } catch (const node::CallLeft&) {

@@ -121,27 +121,25 @@ class CallLog {
   void note(CallWord call, std::uint64_t number) {
     const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
     words_[calls % kKept].store(call, std::memory_order_relaxed);
-    last_.store(number, std::memory_order_relaxed);
+    last_.store(2 * number + 1, std::memory_order_relaxed);
     calls_.store(calls + 1, std::memory_order_release);
   }
   std::uint64_t calls() const { return calls_.load(std::memory_order_acquire); }
   /// The call that was noted last is over.
-  void complete() { done_.store(last_.load(std::memory_order_relaxed), std::memory_order_release); }
+  void complete() {
+    last_.store(last_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+  }
   /// This rank makes no more calls with the others. The last one is over if it has failed; else it
   /// has not been, and those before it have.
   void stop(bool failed) {
     const std::uint64_t last = last_.load(std::memory_order_relaxed);
-    if (failed || done_.load(std::memory_order_relaxed) + 1 < last)
-      done_.store(failed ? last : last - 1, std::memory_order_relaxed);
-    has_stopped_.store(true, std::memory_order_release);
+    if (last % 2 != 0) last_.store(failed ? last - 1 : last - 3, std::memory_order_release);
   }
   /// The number of the last call that is over, among all calls of the communicator; nothing while
   /// another is under way.
   std::optional<std::uint64_t> settled() const {
-    if (!has_stopped_.load(std::memory_order_acquire) &&
-        done_.load(std::memory_order_acquire) != last_.load(std::memory_order_acquire))
-      return std::nullopt;
-    return done_.load(std::memory_order_acquire);
+    const std::uint64_t last = last_.load(std::memory_order_acquire);
+    return last % 2 != 0 ? std::nullopt : std::optional(last / 2);
   }
   /// The call of that place, of which the first is 0; 0 where it is not kept any more.
   CallWord at(std::uint64_t call) const {
@@ -151,8 +149,8 @@ class CallLog {
   }
 
  private:
-  std::atomic<std::uint64_t> calls_{0}, last_{0}, done_{0};
-  std::atomic<bool> has_stopped_{false};
+  std::atomic<std::uint64_t> calls_{0};
+  std::atomic<std::uint64_t> last_{0};  // twice the number of the last one, and 1 while it lasts
   std::atomic<CallWord> words_[kKept]{};
 };
 

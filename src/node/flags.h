@@ -102,6 +102,7 @@ class Flags {
   Flags(std::byte* memory, int rank, int size, const WaitPolicy& policy)
       : team_(reinterpret_cast<TeamFlags<Memory>*>(memory)),
         ranks_(flags_of(memory, 0)),
+        mine_(flags_of(memory, rank)),
         rank_(rank),
         size_(size),
         policy_(policy) {}
@@ -115,14 +116,14 @@ class Flags {
   /// CallsEnded.
   void begin_call(CallWord call, std::uint64_t number) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // mixes well: 2^64 / golden ratio
-    mine().log.note(call, number);
+    mine_->log.note(call, number);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // see_stores_of_others() does the rest
     if (team_->calls_end.is_near()) [[unlikely]]
       throw CallsEnded(false);
     calls_ = (calls_ + call) * kOdd;
   }
   /// The call that has begun is over on this rank.
-  void end_call() { mine().log.complete(); }
+  void end_call() { mine_->log.complete(); }
   /// Calls have differed, so that ranks make no more of them together, and this rank will begin
   /// none. The number of the first call that no rank has completed, the same on all: from it on
   /// another way is open. `failed`: this rank's last call ends with an error, else it has not been
@@ -130,7 +131,7 @@ class Flags {
   /// one is waited for.
   template <class Idle>
   std::uint64_t end_calls(bool failed, const Idle& idle) {
-    mine().log.stop(failed);
+    mine_->log.stop(failed);
     CallsEnd& end = team_->calls_end;
     if (end.begin()) {
       see_stores_of_others();
@@ -166,15 +167,16 @@ class Flags {
   /// payload.
   [[gnu::always_inline]] std::byte* claim(Step step) {
     if (step >= Memory::kCells) await_positions(step - Memory::kCells + 1);
-    return payload(rank_, step);
+    return my_cell(step).payload;
   }
 
   void claim_slot(const SlotUse& use) { await_positions(use.free_at); }
 
   /// What the rank has written into the claimed cell and slot is to be seen.
   void publish(Step step) {
-    cell(rank_, step).calls.store(calls_, std::memory_order_relaxed);
-    advance<Memory>(cell(rank_, step).value, step + 1, sleepers(rank_, step), policy_.mode);
+    LinePair<Memory>& cell = my_cell(step);
+    cell.calls.store(calls_, std::memory_order_relaxed);
+    advance<Memory>(cell.value, step + 1, sleepers(rank_, step), policy_.mode);
   }
   /// Throws CallsDiffer.
   void await(int rank, Step step) {
@@ -193,8 +195,9 @@ class Flags {
   /// The halves of publish_jointly. True on one rank, and in WaitMode::sleep only: it is the last,
   /// sees what all have published, and the others wait until it has opened the gate.
   [[gnu::always_inline]] bool arrive(Step step) {
-    cell(rank_, step).calls.store(calls_, std::memory_order_relaxed);
-    cell(rank_, step).value.store(step + 1, std::memory_order_release);
+    LinePair<Memory>& cell = my_cell(step);
+    cell.calls.store(calls_, std::memory_order_relaxed);
+    cell.value.store(step + 1, std::memory_order_release);
     if (policy_.mode != WaitMode::sleep) return false;
     auto& arrivals = gate(step).arrivals.value;
     const auto arrived = arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -229,7 +232,7 @@ class Flags {
     if (team_->calls_end.is_near()) throw CallsEnded(true);
   }
   /// Of this rank.
-  Absences& absences() { return mine().absences; }
+  Absences& absences() { return mine_->absences; }
   /// Whether another rank has refused the same calls as this one.
   bool refuses_alike(int rank) const {
     return ranks_[rank].absences.equals(ranks_[rank_].absences);
@@ -244,8 +247,10 @@ class Flags {
   }
   /// For all ranks; who has published this step must have finished those before it.
   void await_all(Step step) {
+    const bool by_gate = policy_.mode == WaitMode::sleep;
+    if (by_gate) await_gate(step);
     for (int rank = 0; rank < size_; ++rank)
-      if (rank != rank_) await_joint(rank, step);
+      if (rank != rank_) by_gate ? compare(rank, step) : await(rank, step);
     all_are_at(step);
   }
   /// The same where nobody's data is wanted: whoever passes a gate looks at no other line.
@@ -258,8 +263,8 @@ class Flags {
   void all_are_at(Step position) { floor_ = std::max(floor_, position); }
 
   /// This rank neither writes nor reads anything more of the steps up to `step`.
-  void finish(Step step) {
-    advance<Memory>(mine().position.value, step + 1, mine().sleepers.position, policy_.mode);
+  [[gnu::always_inline]] void finish(Step step) {
+    advance<Memory>(mine_->position.value, step + 1, mine_->sleepers.position, policy_.mode);
   }
 
   // Through the relay of `owner`, whose other side is another rank. A piece, write() or read(), is
@@ -293,8 +298,8 @@ class Flags {
   static RankFlags<Memory>* flags_of(std::byte* memory, int rank) {
     return reinterpret_cast<RankFlags<Memory>*>(memory + sizeof(TeamFlags<Memory>)) + rank;
   }
-  RankFlags<Memory>& mine() { return ranks_[rank_]; }
   LinePair<Memory>& cell(int rank, Step step) { return ranks_[rank].cells[step % Memory::kCells]; }
+  LinePair<Memory>& my_cell(Step step) { return mine_->cells[step % Memory::kCells]; }
   typename Memory::Word& sleepers(int rank, Step step) {
     return ranks_[rank].sleepers.cells[step % Memory::kCells];
   }
@@ -309,7 +314,7 @@ class Flags {
       if (const auto last = ranks_[rank].log.settled()) return *last;
   }
   [[gnu::noinline, gnu::cold]] void compare_logs(int rank) {
-    const auto difference = first_difference(rank, ranks_[rank].log, mine().log);
+    const auto difference = first_difference(rank, ranks_[rank].log, mine_->log);
     if (!difference) return;
     // Another rank has told of it.
     if (difference->earlier && team_->calls_end.is_near()) throw CallsEnded(true);
@@ -335,6 +340,7 @@ class Flags {
 
   TeamFlags<Memory>* team_;
   RankFlags<Memory>* ranks_;
+  RankFlags<Memory>* mine_;  // of this rank, among them
   int rank_, size_;
   WaitPolicy policy_;
   Step next_ = 0;

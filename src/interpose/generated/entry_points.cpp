@@ -1065,8 +1065,7 @@ int narrow_Neighbor_alltoallw_init(const void* sendbuf, const MPI_Count* sendcou
 
 /// Out of line, like the info: what passes a call on saves no registers and builds no Call.
 template <class Native, class... Arguments>
-[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, const CallInfo& info,
-                                          Arguments... arguments) {
+[[gnu::noinline]] int dispatch_or_pass_on(const Call& call, CallInfo info, Arguments... arguments) {
   CallScope scope;
   const auto code = dispatch(call, info, scope);
   return code ? *code : Native::call(arguments...);
