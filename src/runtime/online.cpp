@@ -82,7 +82,7 @@ std::unique_ptr<Online::Kind> Online::make_kind(const Communicator& communicator
                                                 const Choice& by_default) const {
   if (is_duel(facts)) return make_duel(facts, by_default);
   if (is_check(facts)) {
-    const SafeArm safe = *safe_arm(facts);
+    const SafeArm safe = *SafeRule(online_job().here.flavour).arm(facts);
     std::optional<Verdict> known;
     if (online_job().keeps_verdicts)
       if (const auto found = recall_verdicts(facts, safe.spec); !found.empty())

@@ -55,7 +55,9 @@ bool Online::may_leave(const Kind& kind) const {
   const Facts& facts = kind.facts;
   const Count least = bytes_of_class(size_class(facts.bytes)).first;
   if (kind.learner.policy().leader() != 0 ||
-      (facts.nodes > 1 && !safe_reach(facts.collective, facts.size, facts.nodes).holds(least)))
+      (facts.nodes > 1 && !SafeRule(online_job().here.flavour)
+                               .reach(facts.collective, facts.size, facts.nodes)
+                               .holds(least)))
     return false;
   return std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& entry) {
     const Kind* other = entry.second.get();

@@ -39,6 +39,19 @@ constexpr Row kRows[] = {
      .leads = false},
 };
 
+/// Where an MPI library's own takes hardly more than the wire, and an arm is not worth its
+/// messages: among so few hosts of one rank, below so many bytes.
+struct OwnAtTheWire {
+  std::string_view flavour;
+  CollectiveSet collectives;
+  int most_hosts;
+  Count below;
+};
+
+// All ranks send to the root at once. On 4 and 6 hosts the chain takes 0.95 to 1.03 of its time at
+// 100 Mb/s, and 1.01 to 2 at 400 Mb/s and 1 Gb/s (docs/results/unasked/lengths.md).
+constexpr OwnAtTheWire kOwnAtTheWire[] = {{"openmpi", set_of(reduce), 7, 64 << 10}};
+
 const Row* row_of(Collective collective) {
   const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) {
     return contains(one.collectives, collective);
@@ -73,13 +86,20 @@ Count segment_of(Count bytes, int rounds) {
   return segment;
 }
 
+/// Trees of so many hosts have so many levels that eight segments should be under way out of each,
+/// within what a port surely holds: with four, ports wait for credits (docs/results/unasked.md).
+constexpr int kManyHosts = 32;
+constexpr Count kMostOnMany = PortBounds{}.out / 8;
+
 /// Of the arm among so many hosts, each of which has `bytes`.
 std::optional<NestedSpec> arm_among(const Row& row, Collective collective, const Facts& facts,
                                     Count bytes) {
   const int hosts = facts.nodes;
   HostsCall call{collective, hosts, bytes, facts.commutative};
+  const bool trees = takes_trees(row, hosts);
   if (row.is_pipeline) call.segment = segment_of(bytes, rounds_before(row, hosts));
-  for (const std::string_view name : {takes_trees(row, hosts) ? row.on_many : row.arm, row.arm}) {
+  if (trees && hosts >= kManyHosts) call.segment = std::min(call.segment, kMostOnMany);
+  for (const std::string_view name : {trees ? row.on_many : row.arm, row.arm}) {
     const Algorithm* arm = find_algorithm(collective, name);
     if (const auto params = safe_params(*arm, call)) return NestedSpec{arm, *params};
   }
@@ -109,9 +129,8 @@ std::optional<Spec> in_grid(const Row& row, const Facts& facts) {
 
 }  // namespace
 
-std::optional<SafeArm> safe_arm(const Facts& facts) {
-  if (!safe_reach(facts.collective, facts.size, facts.nodes).holds(facts.bytes))
-    return std::nullopt;
+std::optional<SafeArm> SafeRule::arm(const Facts& facts) const {
+  if (!reach(facts.collective, facts.size, facts.nodes).holds(facts.bytes)) return std::nullopt;
   const Row* row = row_of(facts.collective);
   std::optional<Spec> spec;
   if (facts.size == facts.nodes) {
@@ -126,10 +145,15 @@ std::optional<SafeArm> safe_arm(const Facts& facts) {
 }
 
 // Between two hosts of one rank a message is all there is.
-ByteRange safe_reach(Collective collective, int size, int nodes) {
+ByteRange SafeRule::reach(Collective collective, int size, int nodes) const {
   const Row* row = row_of(collective);
   if (row == nullptr || nodes < 2 || size == 2) return {};
-  return {row->least + row->per_round * rounds_before(*row, nodes), ByteRange::all().most};
+  Count least = row->least + row->per_round * rounds_before(*row, nodes);
+  for (const OwnAtTheWire& own : kOwnAtTheWire)
+    if (own.flavour == flavour_ && contains(own.collectives, collective) && size == nodes &&
+        nodes <= own.most_hosts)
+      least = std::max(least, own.below);
+  return {least, ByteRange::all().most};
 }
 
 }  // namespace unisono

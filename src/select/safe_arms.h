@@ -3,6 +3,8 @@
 // of it was measured in this job or an earlier one.
 #pragma once
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "select/facts.h"
 #include "select/spec.h"
@@ -16,11 +18,20 @@ struct SafeArm {
   bool leads = true;  ///< else the MPI library's own does until a check has shown which is faster
 };
 
-/// Nothing: the MPI library's own, which takes no longer in calls as short as this, or nobody knows
-/// a better one.
-std::optional<SafeArm> safe_arm(const Facts& facts);
+/// What runs under one MPI library.
+class SafeRule {
+ public:
+  /// `flavour`: as Platform has it.
+  explicit SafeRule(std::string_view flavour) : flavour_(flavour) {}
 
-/// All lengths for which there may be one.
-ByteRange safe_reach(Collective collective, int size, int nodes);
+  /// Nothing: the MPI library's own, which takes no longer in calls as short as this, or nobody
+  /// knows a better one.
+  std::optional<SafeArm> arm(const Facts& facts) const;
+  /// All lengths for which there may be one.
+  ByteRange reach(Collective collective, int size, int nodes) const;
+
+ private:
+  std::string flavour_;
+};
 
 }  // namespace unisono

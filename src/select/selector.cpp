@@ -71,7 +71,7 @@ std::array<Spec, kCollectives> Selector::filled() {
   return specs;
 }
 
-Selector::Selector(std::string_view flavour, Place place) {
+Selector::Selector(std::string_view flavour, Place place) : flavour_(flavour) {
   for (const Default& row : defaults()) {
     if (row.flavour != flavour || row.place != place) continue;
     const auto spec = parse_spec(row.collective, row.spec);
@@ -145,7 +145,7 @@ bool Selector::is_left_online(Collective collective, int nodes) const {
 bool Selector::is_online(const Facts& facts) const {
   if (is_fixed(facts.collective) || !is_open(facts)) return false;
   if (facts.nodes > 1 && online_.checks_between)
-    return !keeps_order(facts) && !has_cell_in_class(facts) && leads_safely_ && safe_arm(facts);
+    return !keeps_order(facts) && !has_cell_in_class(facts) && safe_ && safe_->arm(facts);
   return is_left_online(facts.collective, facts.nodes) && !keeps_kernels(facts) &&
          (facts.nodes > 1 ? !has_cell_in_class(facts)
                           : online_.in_node == 0 || is_same_in_class(facts));
@@ -204,7 +204,7 @@ CollectiveSet Selector::candidates() const {
     };
     const auto collective = static_cast<Collective>(c);
     const bool chosen = contains(online_.collectives | online_.in_node, collective) ||
-                        is_fixed(collective) || leads_safely_ || !cells_[c].empty() ||
+                        is_fixed(collective) || safe_ || !cells_[c].empty() ||
                         std::any_of(books_.begin(), books_.end(), is_in);
     if (forced_[c].is_default ? chosen : !forced_[c].is_native()) set |= CollectiveSet{1} << c;
   }
@@ -254,8 +254,8 @@ ByteRange Selector::reach(Collective collective, int size, int nodes) const {
         range.include(cell.least_bytes, cell.most_bytes);
   for (const auto& [row, spec] : cells_[index(collective)])
     if (is_about(*row, size, nodes)) range.include(row->least_bytes, row->most_bytes);
-  if (leads_safely_)
-    if (const ByteRange safe = safe_reach(collective, size, nodes); !safe.is_empty())
+  if (safe_)
+    if (const ByteRange safe = safe_->reach(collective, size, nodes); !safe.is_empty())
       range.include(safe.least, safe.most);
   return range;
 }
@@ -266,7 +266,7 @@ bool Selector::covers(const Facts& facts) const {
   if (is_fixed(facts.collective)) return true;
   if (const ProfileCell* cell = profiled(facts).cell) return !cell->spec.is_native();
   if (is_left_online(facts.collective, facts.nodes)) return true;
-  if (leads_safely_ && safe_reach(facts.collective, facts.size, facts.nodes).holds(facts.bytes))
+  if (safe_ && safe_->reach(facts.collective, facts.size, facts.nodes).holds(facts.bytes))
     return true;
   const auto& cells = cells_[index(facts.collective)];
   return std::any_of(cells.begin(), cells.end(),
@@ -294,8 +294,8 @@ Choice Selector::choose(const Facts& facts) const {
               .why = book->why,
               .is_asked_for = true};
   }
-  if (leads_safely_)
-    if (const auto arm = safe_arm(facts); arm && arm->leads)
+  if (safe_)
+    if (const auto arm = safe_->arm(facts); arm && arm->leads)
       return {.algorithm = arm->spec.algorithm, .params = arm->spec.params, .why = "safe"};
   for (const Cell& cell : cells_[index(facts.collective)]) {
     if (!holds(*cell.row, facts)) continue;

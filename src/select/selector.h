@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "select/facts.h"
 #include "select/fixed_order.h"
 #include "select/profile.h"
+#include "select/safe_arms.h"
 #include "select/spec.h"
 
 namespace unisono {
@@ -86,7 +88,7 @@ class Selector {
   bool forces_kernels() const;
   /// Calls between hosts that are neither forced nor in the profile run a safe arm (safe_arms.h).
   /// Before any choose().
-  void lead_safely() { leads_safely_ = true; }
+  void lead_safely() { safe_.emplace(flavour_); }
   /// Whether such a call is selected online.
   bool is_online(const Facts& facts) const;
   /// Forces an algorithm; "default" takes it back. The error is one line.
@@ -125,7 +127,8 @@ class Selector {
   bool keeps_runs_ = false;  // Reproducible::runs
   std::vector<std::pair<const FixedOrder*, Spec>> fixed_;  // of reductions; empty: nothing is fixed
   LeftOnline online_;
-  bool leads_safely_ = false;
+  std::string flavour_;
+  std::optional<SafeRule> safe_;  // of calls between hosts, where it holds
   CollectiveSet reads_topology_ = 0;
   bool asks_for_network_ = false;
 

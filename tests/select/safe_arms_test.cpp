@@ -16,6 +16,10 @@ Facts call_on(Collective collective, int hosts, Count bytes) {
   return {.collective = collective, .size = hosts, .bytes = bytes, .nodes = hosts};
 }
 
+const SafeRule kRule("mpich");
+
+std::optional<SafeArm> safe_arm(const Facts& facts) { return kRule.arm(facts); }
+
 TEST(SafeArms, AreSafeAndServeTheCall) {
   int arms = 0;
   for (int c = 0; c < kCollectives; ++c)
@@ -31,7 +35,7 @@ TEST(SafeArms, AreSafeAndServeTheCall) {
           ASSERT_FALSE(unmet_restriction(*spec->algorithm, conditions(facts), spec->params));
           ASSERT_TRUE(safe_params(*spec->algorithm, {facts.collective, hosts, bytes, commutative}))
               << text(*spec);
-          ASSERT_TRUE(safe_reach(facts.collective, hosts, hosts).holds(bytes));
+          ASSERT_TRUE(kRule.reach(facts.collective, hosts, hosts).holds(bytes));
         }
   EXPECT_GT(arms, 1000);
 }
@@ -48,6 +52,23 @@ TEST(SafeArms, FromALengthOn) {
         had_one = has_one;
       }
     }
+}
+
+// Open MPI's Reduce among few hosts.
+TEST(SafeArms, LeaveWhatTheLibraryDoesAtTheWire) {
+  const SafeRule rule("openmpi");
+  const auto has_one = [&rule](Facts facts, Count bytes) {
+    facts.bytes = bytes;
+    return rule.arm(facts).has_value();
+  };
+  const Facts reduce = call_on(Collective::reduce, 6, 0);
+  EXPECT_FALSE(has_one(reduce, 48 << 10));
+  EXPECT_TRUE(has_one(reduce, 64 << 10));
+  EXPECT_TRUE(has_one(call_on(Collective::reduce, 8, 0), 48 << 10));
+  EXPECT_TRUE(has_one(call_on(Collective::bcast, 6, 0), 48 << 10));
+  EXPECT_EQ(rule.reach(Collective::reduce, 12, 6).least,
+            kRule.reach(Collective::reduce, 12, 6).least)
+      << "two ranks a host send to the root one behind the other";
 }
 
 TEST(SafeArms, WithinHostsRunTheirKernels) {
@@ -74,6 +95,15 @@ TEST(SafeArms, SegmentsGrowWithTheCallAndShrinkWithTheHosts) {
   };
   EXPECT_LT(segment(9, 1 << 18), segment(9, 1 << 22));
   EXPECT_GT(segment(5, 1 << 20), segment(24, 1 << 20));
+}
+
+// As many segments under way as a port surely holds, and no more.
+TEST(SafeArms, HaveEightSegmentsUnderWayOnManyHosts) {
+  for (const Collective collective : {Collective::bcast, Collective::reduce}) {
+    const Params params = safe_arm(call_on(collective, 32, 1 << 19))->spec.params;
+    EXPECT_EQ(params.window, 8);
+    EXPECT_EQ(params.window * params.segment, PortBounds{}.out);
+  }
 }
 
 // A program may let its ranks round in different directions.
