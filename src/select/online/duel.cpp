@@ -125,6 +125,10 @@ void Duel::heard() {
     origin_ = "too short to compare";
     return settle(leader_);
   }
+  if (is_rare()) {
+    idle_ = kMostIdle;
+    return;
+  }
   spent_ += seconds * (run_ + std::exchange(idle_, 0));
   double missing = worth_asking_ - spent_;
   if (missing <= 0 && may_try()) {
@@ -136,6 +140,11 @@ void Duel::heard() {
   // Where the job cannot bear it, later.
   if (missing <= 0) missing = worth_asking_;
   idle_ = static_cast<int>(std::min<double>(missing / seconds, kMostIdle));
+}
+
+bool Duel::is_rare() const {
+  const bool stands = leader_ != 0 && !shares_cores_;
+  return last_.in_calls < (stands ? settings_.share_of_better : settings_.share) * last_.all;
 }
 
 // What leads without having been measured may lose all the time: to find that out costs nothing.

@@ -26,6 +26,12 @@ struct DuelSettings {
   /// Runs; before it has taken so long a kind is not worth asking: where the other way is hopeless,
   /// asking costs a tenth of that.
   double worth_asking = 10;
+  /// Of the time from call to call, in calls: of less nothing worth asking can be won, and to watch a
+  /// call takes 10 us where the caches have forgotten how.
+  double share = 0.05;
+  /// The same where what leads is thought to be better, and is not waited for by whom it shares a
+  /// core with: most of that time ranks wait for each other.
+  double share_of_better = 0.5;
   double hopeless = 4;  ///< times as slow in each of the first blocks: nothing more is asked
   /// Seconds; to watch a call takes some 0.1 us, so that finding out costs shorter ones more than
   /// it can win.
@@ -90,6 +96,8 @@ class Duel final : public Policy {
   void heard();
   void compared(const Block& in_calls, const Block& all);
   void decide();
+  /// Whether the program does so much else that no way could win much.
+  bool is_rare() const;
   /// Whether nothing but all time, from call to call, says which way is faster.
   bool counts_all() const;
   void settle(int winner);
