@@ -107,7 +107,7 @@ std::string text(const OnlineSettings& settings) {
 }
 
 int first_calls(const Facts& facts) {
-  constexpr Count kBytesPerCall = 2 << 10, kCalls = 64, kWeight = 32;
+  constexpr Count kBytesPerCall = 2 << 10, kCalls = 16, kWeight = 8;
   const Count blocks = semantics(facts.collective).measure == Measure::block ? facts.size : 1;
   const Count weight = 1 + blocks * facts.bytes / kBytesPerCall;
   return weight >= kWeight ? 2 : static_cast<int>(std::max<Count>(2, kCalls / weight));
