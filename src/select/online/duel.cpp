@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 namespace unisono {
@@ -20,6 +22,14 @@ double mean_of(const std::vector<std::pair<double, double>>& blocks,
   double sum = 0;
   for (const auto& block : blocks) sum += block.*way;
   return sum / static_cast<double>(blocks.size());
+}
+
+/// Of times that are negative, the sum as if the longest were like the others: the first call makes
+/// memory.
+Nanoseconds without_longest(std::span<const Nanoseconds> times) {
+  const auto calls = std::ssize(times);
+  const Nanoseconds sum = std::accumulate(times.begin(), times.end(), Nanoseconds{0});
+  return (sum - *std::min_element(times.begin(), times.end())) * calls / (calls - 1);
 }
 
 }  // namespace
@@ -70,7 +80,11 @@ std::vector<Nanoseconds> Duel::summary(std::span<const Nanoseconds> own,
                                        std::span<const Nanoseconds> ends) const {
   const auto half = own.begin() + run_;
   const Nanoseconds first = std::accumulate(own.begin(), half, Nanoseconds{0});
-  if (stage_ != Stage::turns) return {first, ends.back()};
+  if (stage_ != Stage::turns) {
+    std::vector<Nanoseconds> words{first, ends.back()};
+    std::transform(own.begin(), own.end(), std::back_inserter(words), std::negate());
+    return words;
+  }
   return {first, std::accumulate(half, own.end(), first), ends[static_cast<std::size_t>(run_) - 1],
           ends.back()};
 }
@@ -87,6 +101,7 @@ void Duel::learn(std::span<const Nanoseconds> shared) {
     compared(block(shared[0], shared[1]), block(shared[2], shared[3]));
   } else {
     last_ = {seconds(shared[0]), seconds(shared[1])};
+    of_last_ = seconds(-without_longest(shared.subspan(2)));
     if (offered_ && offered_->holds(leader_, last_))
       adopt(*offered_, "as on another communicator");
     else if (stage_ == Stage::check)
@@ -140,11 +155,6 @@ void Duel::heard() {
   // Where the job cannot bear it, later.
   if (missing <= 0) missing = worth_asking_;
   idle_ = static_cast<int>(std::min<double>(missing / seconds, kMostIdle));
-}
-
-bool Duel::is_rare() const {
-  const bool stands = leader_ != 0 && !shares_cores_;
-  return last_.in_calls < (stands ? settings_.share_of_better : settings_.share) * last_.all;
 }
 
 // What leads without having been measured may lose all the time: to find that out costs nothing.

@@ -26,12 +26,9 @@ struct DuelSettings {
   /// Runs; before it has taken so long a kind is not worth asking: where the other way is hopeless,
   /// asking costs a tenth of that.
   double worth_asking = 10;
-  /// Of the time from call to call, in calls: of less nothing worth asking can be won, and to watch a
-  /// call takes 10 us where the caches have forgotten how.
-  double share = 0.05;
-  /// The same where what leads is thought to be better, and is not waited for by whom it shares a
-  /// core with: most of that time ranks wait for each other.
-  double share_of_better = 0.5;
+  /// Of the time from call to call: calls of a kind that take less of it are not worth asking. To
+  /// watch one takes 10 us where the caches have forgotten how, more than could be won.
+  double share = 0.04;
   double hopeless = 4;  ///< times as slow in each of the first blocks: nothing more is asked
   /// Seconds; to watch a call takes some 0.1 us, so that finding out costs shorter ones more than
   /// it can win.
@@ -66,7 +63,8 @@ class Duel final : public Policy {
   int gap() const override { return 0; }
   int leader() const override { return leader_; }
   /// The time in calls until each run was over; and all time, with what the program does between
-  /// them. Of one run, or of one of either way.
+  /// them. Of one run, or of one of either way. Of one run, also how long each call took, negative:
+  /// the maximum over the ranks is then the time of who came last.
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;
   void learn(std::span<const Nanoseconds> shared) override;
@@ -96,8 +94,9 @@ class Duel final : public Policy {
   void heard();
   void compared(const Block& in_calls, const Block& all);
   void decide();
-  /// Whether the program does so much else that no way could win much.
-  bool is_rare() const;
+  /// Whether the program does so much else that no way could win much: by what a call takes whoever
+  /// comes last, as the others wait for that rank.
+  bool is_rare() const { return of_last_ < settings_.share * last_.all; }
   /// Whether nothing but all time, from call to call, says which way is faster.
   bool counts_all() const;
   void settle(int winner);
@@ -125,7 +124,8 @@ class Duel final : public Policy {
   JobBudget job_;
   std::vector<Block> blocks_, all_;  // in the calls; and from call to call
   Wager by_calls_, by_all_;
-  WayTimes last_;  // of the leader alone
+  WayTimes last_;       // of the leader alone
+  double of_last_ = 0;  // seconds of a call of the leader on the rank that came last
   std::vector<Verdict> remembered_;
   std::optional<Verdict> offered_, adopted_;
   const char* origin_ = "";  // of what was adopted

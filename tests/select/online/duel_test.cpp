@@ -100,6 +100,28 @@ TEST(Duel, WithACoreEachShortCallsStayAsWasThought) {
   EXPECT_EQ(fought(times, 1).leader, 0);
 }
 
+// Of a program that does something else nearly all the time: which rank comes last changes, and the
+// others wait for it. Where the program later does nothing else, the faster way is found.
+TEST(Duel, CallsBesideMuchElseAreNotComparedYet) {
+  for (const int prior : {0, 1}) {
+    LearningRanks ranks(3, [=] { return std::make_unique<Duel>(prior, 16, false); });
+    const auto& duel = dynamic_cast<const Duel&>(ranks.policy());
+    double beside = 1e-3;  // seconds from call to call
+    const auto times = [&](int arm, long call) {
+      const double took = arm == prior ? 5e-6 : 2.5e-6;
+      CallTimes all{{took + 0.1 * beside, took + 0.1 * beside, took + 0.1 * beside}, took + beside};
+      all.own[static_cast<std::size_t>(call % 3)] = took;
+      return all;
+    };
+    for (int i = 0; i < 100'000; ++i) EXPECT_EQ(ranks.call(times), prior);
+    EXPECT_FALSE(duel.is_settled());
+    EXPECT_LT(ranks.seen(), 100'000 / 400) << "to watch a call takes longer than the call";
+    beside = 0;
+    for (int i = 0; i < 100'000 && !duel.is_settled(); ++i) ranks.call(times);
+    EXPECT_EQ(duel.leader(), 1 - prior);
+  }
+}
+
 // Two blocks of few calls, and one more before; some more where one of the two is held up.
 TEST(Duel, AHopelessWayCostsLittle) {
   for (unsigned seed = 1; seed <= 20; ++seed)
