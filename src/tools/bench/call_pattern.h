@@ -42,7 +42,8 @@ void sleep_before_call();
 std::chrono::nanoseconds computing_time(std::uint64_t seed, std::uint64_t block, int call,
                                         int rank);
 
-/// Keeps the core busy with arithmetic.
+/// Keeps the core busy with arithmetic for so much of the processor's time: what others get of a
+/// core that is shared does no work here.
 void compute_for(std::chrono::nanoseconds time);
 
 }  // namespace unisono::bench
