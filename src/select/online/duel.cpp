@@ -17,6 +17,9 @@ constexpr int kMostIdle = 8192;                  // calls; then the leader is ti
 // the worse evidence of the two.
 constexpr int kFewBlocks = 2, kManyBlocks = 8;
 
+/// Whether the ranks have done something else for most of the time between calls.
+bool is_beside(double in_calls, double all) { return all > 5 * in_calls; }
+
 double mean_of(const std::vector<std::pair<double, double>>& blocks,
                double std::pair<double, double>::*way) {
   double sum = 0;
@@ -148,7 +151,7 @@ void Duel::heard() {
   double missing = worth_asking_ - spent_;
   if (missing <= 0 && may_try()) {
     stage_ = Stage::turns;
-    if (!is_warm_) run_ = kFirstRun;
+    run_ = is_warm_ ? run_of(seconds) : kFirstRun;
     if (leader_ == 0) at_stake_ = run_seconds_;
     return;
   }
@@ -179,7 +182,12 @@ void Duel::compared(const Block& in_calls, const Block& all) {
   by_calls_.add(other, native);
   by_all_.add(all.first, all.second);
   decide();
-  if (!is_settled() && !may_try()) stage_ = Stage::listen;
+  if (is_settled()) return;
+  if (!may_try()) stage_ = Stage::listen;
+  if (leader_ == 0 ? is_beside(native, all.second) : is_beside(other, all.first)) {
+    stage_ = Stage::listen;  // whether it has become too rare
+    run_ = first_;
+  }
 }
 
 // The time in calls contains what ranks wait for others that compute. Where these share cores, a

@@ -122,6 +122,18 @@ TEST(Duel, CallsBesideMuchElseAreNotComparedYet) {
   }
 }
 
+TEST(Duel, EndWhereCallsBecomeRare) {
+  LearningRanks ranks(2, [] { return std::make_unique<Duel>(1, 16, false); });
+  double beside = 0;
+  const auto times = [&](int, long) { return CallTimes{{5e-6, 5e-6}, 5e-6 + beside}; };
+  const auto& duel = dynamic_cast<const Duel&>(ranks.policy());
+  while (ranks.was_idle() || duel.explain() != "taking turns") ranks.call(times);
+  beside = 1e-3;
+  const long before = ranks.seen();
+  for (int i = 0; i < 5000; ++i) ranks.call(times);
+  EXPECT_LT(ranks.seen() - before, 120) << "a block, and a run";
+}
+
 // Two blocks of few calls, and one more before; some more where one of the two is held up.
 TEST(Duel, AHopelessWayCostsLittle) {
   for (unsigned seed = 1; seed <= 20; ++seed)
