@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
-#include <iterator>
 #include <numeric>
 
 namespace unisono {
@@ -17,22 +15,11 @@ constexpr int kMostIdle = 8192;                  // calls; then the leader is ti
 // the worse evidence of the two.
 constexpr int kFewBlocks = 2, kManyBlocks = 8;
 
-/// Whether the ranks have done something else for most of the time between calls.
-bool is_beside(double in_calls, double all) { return all > 5 * in_calls; }
-
 double mean_of(const std::vector<std::pair<double, double>>& blocks,
                double std::pair<double, double>::*way) {
   double sum = 0;
   for (const auto& block : blocks) sum += block.*way;
   return sum / static_cast<double>(blocks.size());
-}
-
-/// Of times that are negative, the sum as if the longest were like the others: the first call makes
-/// memory.
-Nanoseconds without_longest(std::span<const Nanoseconds> times) {
-  const auto calls = std::ssize(times);
-  const Nanoseconds sum = std::accumulate(times.begin(), times.end(), Nanoseconds{0});
-  return (sum - *std::min_element(times.begin(), times.end())) * calls / (calls - 1);
 }
 
 }  // namespace
@@ -83,11 +70,7 @@ std::vector<Nanoseconds> Duel::summary(std::span<const Nanoseconds> own,
                                        std::span<const Nanoseconds> ends) const {
   const auto half = own.begin() + run_;
   const Nanoseconds first = std::accumulate(own.begin(), half, Nanoseconds{0});
-  if (stage_ != Stage::turns) {
-    std::vector<Nanoseconds> words{first, ends.back()};
-    std::transform(own.begin(), own.end(), std::back_inserter(words), std::negate());
-    return words;
-  }
+  if (stage_ != Stage::turns) return {first, ends.back()};
   return {first, std::accumulate(half, own.end(), first), ends[static_cast<std::size_t>(run_) - 1],
           ends.back()};
 }
@@ -104,7 +87,6 @@ void Duel::learn(std::span<const Nanoseconds> shared) {
     compared(block(shared[0], shared[1]), block(shared[2], shared[3]));
   } else {
     last_ = {seconds(shared[0]), seconds(shared[1])};
-    of_last_ = seconds(-without_longest(shared.subspan(2)));
     if (offered_ && offered_->holds(leader_, last_))
       adopt(*offered_, "as on another communicator");
     else if (stage_ == Stage::check)
@@ -143,7 +125,7 @@ void Duel::heard() {
     origin_ = "too short to compare";
     return settle(leader_);
   }
-  if (is_rare()) {
+  if (is_rare(last_)) {
     idle_ = kMostIdle;
     return;
   }
@@ -158,6 +140,12 @@ void Duel::heard() {
   // Where the job cannot bear it, later.
   if (missing <= 0) missing = worth_asking_;
   idle_ = static_cast<int>(std::min<double>(missing / seconds, kMostIdle));
+}
+
+// Where ranks share cores, how they wait may make the program slower, not only its calls.
+bool Duel::is_rare(const WayTimes& times) const {
+  const double share = leader_ == 0 ? settings_.share : settings_.share_of_kernels;
+  return !shares_cores_ && times.in_calls < share * times.all;
 }
 
 // What leads without having been measured may lose all the time: to find that out costs nothing.
@@ -183,11 +171,11 @@ void Duel::compared(const Block& in_calls, const Block& all) {
   by_all_.add(all.first, all.second);
   decide();
   if (is_settled()) return;
-  if (!may_try()) stage_ = Stage::listen;
-  if (leader_ == 0 ? is_beside(native, all.second) : is_beside(other, all.first)) {
-    stage_ = Stage::listen;  // whether it has become too rare
-    run_ = first_;
-  }
+  const WayTimes led = leader_ == 0 ? WayTimes{native, all.second} : WayTimes{other, all.first};
+  if (!may_try() || is_rare(led)) stage_ = Stage::listen;
+  if (!is_rare(led)) return;
+  run_ = first_;
+  idle_ = kMostIdle;
 }
 
 // The time in calls contains what ranks wait for others that compute. Where these share cores, a

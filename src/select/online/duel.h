@@ -26,9 +26,11 @@ struct DuelSettings {
   /// Runs; before it has taken so long a kind is not worth asking: where the other way is hopeless,
   /// asking costs a tenth of that.
   double worth_asking = 10;
-  /// Of the time from call to call: calls of a kind that take less of it are not worth asking. To
-  /// watch one takes 10 us where the caches have forgotten how, more than could be won.
-  double share = 0.04;
+  /// Of the time from call to call, where each rank has a core: calls of a kind that take less of
+  /// it, waiting for others included, are not worth asking. To watch one takes 10 us where the
+  /// caches have forgotten how, more than could be won.
+  double share = 0.15;
+  double share_of_kernels = 0.5;  ///< the same where they lead, which are mostly faster
   double hopeless = 4;  ///< times as slow in each of the first blocks: nothing more is asked
   /// Seconds; to watch a call takes some 0.1 us, so that finding out costs shorter ones more than
   /// it can win.
@@ -63,8 +65,7 @@ class Duel final : public Policy {
   int gap() const override { return 0; }
   int leader() const override { return leader_; }
   /// The time in calls until each run was over; and all time, with what the program does between
-  /// them. Of one run, or of one of either way. Of one run, also how long each call took, negative:
-  /// the maximum over the ranks is then the time of who came last.
+  /// them. Of one run, or of one of either way.
   std::vector<Nanoseconds> summary(std::span<const Nanoseconds> own,
                                    std::span<const Nanoseconds> ends) const override;
   void learn(std::span<const Nanoseconds> shared) override;
@@ -94,9 +95,8 @@ class Duel final : public Policy {
   void heard();
   void compared(const Block& in_calls, const Block& all);
   void decide();
-  /// Whether the program does so much else that no way could win much: by what a call takes whoever
-  /// comes last, as the others wait for that rank.
-  bool is_rare() const { return of_last_ < settings_.share * last_.all; }
+  /// Whether the program does so much else that no way could win much.
+  bool is_rare(const WayTimes& times) const;
   /// Whether nothing but all time, from call to call, says which way is faster.
   bool counts_all() const;
   void settle(int winner);
@@ -124,8 +124,7 @@ class Duel final : public Policy {
   JobBudget job_;
   std::vector<Block> blocks_, all_;  // in the calls; and from call to call
   Wager by_calls_, by_all_;
-  WayTimes last_;       // of the leader alone
-  double of_last_ = 0;  // seconds of a call of the leader on the rank that came last
+  WayTimes last_;  // of the leader alone
   std::vector<Verdict> remembered_;
   std::optional<Verdict> offered_, adopted_;
   const char* origin_ = "";  // of what was adopted
