@@ -62,10 +62,16 @@ const Calls& calls() {
   return known;
 }
 
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 /// Of the processor's time: what others get meanwhile of a core that ranks share does no work here.
 void spin(double seconds) {
-  const std::clock_t end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
-  while (std::clock() < end) continue;
+  const double end = processor_seconds() + seconds;
+  while (processor_seconds() < end) continue;
 }
 
 /// What a rank does before call number `call` of `calls`.

@@ -125,7 +125,9 @@ void Duel::heard() {
     origin_ = "too short to compare";
     return settle(leader_);
   }
-  if (is_rare(last_)) {
+  // A run has one pause less than calls.
+  const double beside = (last_.all - last_.in_calls) * run_ / (run_ - 1);
+  if (is_rare({last_.in_calls, last_.in_calls + beside})) {
     idle_ = kMostIdle;
     return;
   }

@@ -29,7 +29,7 @@ struct DuelSettings {
   /// Of the time from call to call, where each rank has a core and native leads: calls of a kind
   /// that take less of it, waiting for others included, are not worth asking. To watch one takes 10
   /// us where the caches have forgotten how, more than could be won.
-  double share = 0.15;
+  double share = 0.05;
   double hopeless = 4;  ///< times as slow in each of the first blocks: nothing more is asked
   /// Seconds; to watch a call takes some 0.1 us, so that finding out costs shorter ones more than
   /// it can win.

@@ -46,7 +46,7 @@ std::string text(const OnlineSettings& settings);
 
 /// STAR-MPI does not tune short messages (those of which no rank knows all counts it does).
 bool is_worth_learning(const OnlineSettings& settings, const Facts& facts);
-/// Calls of such a kind before the ranks tell each other anything: 2 of 16 KiB and more, 16 short
+/// Calls of such a kind before the ranks tell each other anything: 2 of 14 KiB and more, 16 short
 /// ones.
 int first_calls(const Facts& facts);
 

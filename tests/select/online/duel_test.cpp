@@ -109,7 +109,8 @@ TEST(Duel, CallsBesideMuchElseAreNotComparedYet) {
     double beside = 1e-3;  // seconds from call to call
     const auto times = [&](int arm, long call) {
       const double took = arm == prior ? 5e-6 : 2.5e-6;
-      CallTimes all{{took + 0.1 * beside, took + 0.1 * beside, took + 0.1 * beside}, took + beside};
+      CallTimes all{{took + 0.04 * beside, took + 0.04 * beside, took + 0.04 * beside},
+                    took + beside};
       all.own[static_cast<std::size_t>(call % 3)] = took;
       return all;
     };

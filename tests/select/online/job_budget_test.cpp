@@ -75,7 +75,7 @@ class Job {
   double account_ = 0, lost_ = 0, seconds_ = 0;
 };
 
-constexpr int kKinds = 6;  // of more, each is too rare to be compared
+constexpr int kKinds = 15;  // of more, each is too rare to be compared
 
 double bound(const Job& job) { return JobBudget::kShare * job.seconds() + JobBudget::kLeast; }
 
