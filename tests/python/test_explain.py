@@ -47,6 +47,13 @@ ROW = re.compile(r"\| ((?:`\w+`(?:, )?)+) \| `(\w+)`([^|]*) \| (\d+) KiB(?: and 
 ON_MANY = re.compile(r"on (\d+) hosts and more[^`]*`(\w+)`")
 
 
+@pytest.mark.parametrize("hosts", [3, 7])
+def test_open_mpis_reduce_among_few_hosts_is_its_own(hosts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = ("--collective", "reduce", "--ranks", str(hosts), "--nodes", str(hosts), "--place", "ethernet")
+    for size, arm in (("65535", NATIVE), ("64K", "chain")):
+        assert rules(*line, "--bytes", size, monkeypatch=monkeypatch)[0][1] == arm
+
+
 @pytest.mark.parametrize("hosts", [3, 11, 12, 24])
 def test_the_arms_are_those_of_the_page(hosts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNISONO_ONLINE", "off")
@@ -61,6 +68,7 @@ def test_the_arms_are_those_of_the_page(hosts: int, monkeypatch: pytest.MonkeyPa
     for name in catalogue.collectives():
         arm, least = found.get(name, (NATIVE, 0))
         line = ("--collective", name, "--ranks", str(hosts), "--nodes", str(hosts), "--place", "ethernet")
+        line += ("--flavour", "mpich")
         for size, expected in ((least, arm), (least - 1, NATIVE)) if least else ((1 << 20, NATIVE),):
             assert rules(*line, "--bytes", str(size), monkeypatch=monkeypatch)[0][1] == expected, (name, size)
 

