@@ -67,8 +67,8 @@ def test_the_arms_are_those_of_the_page(hosts: int, monkeypatch: pytest.MonkeyPa
     assert len(found) >= 8
     for name in catalogue.collectives():
         arm, least = found.get(name, (NATIVE, 0))
-        line = ("--collective", name, "--ranks", str(hosts), "--nodes", str(hosts), "--place", "ethernet")
-        line += ("--flavour", "mpich")
+        place = ("--nodes", str(hosts), "--place", "ethernet", "--flavour", "mpich")
+        line = ("--collective", name, "--ranks", str(hosts), *place)
         for size, expected in ((least, arm), (least - 1, NATIVE)) if least else ((1 << 20, NATIVE),):
             assert rules(*line, "--bytes", str(size), monkeypatch=monkeypatch)[0][1] == expected, (name, size)
 

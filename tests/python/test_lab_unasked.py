@@ -128,7 +128,7 @@ def test_a_spoiled_memory_is_measured_anew(unisono: Run, tmp_path: Path) -> None
         file.write_text(good)
         file.chmod(0o600)
         spoil(file)
-        logs = []  # of more than one where a job could not measure on a busy machine
+        logs: list[str] = []  # of more than one where a job could not measure on a busy machine
         while len(logs) < 4 and not (logs and is_gone_or_good(file)):
             logs.append(job(unisono, "openmpi", UNISONO_BCAST="chain:segment=auto"))
             assert logs[-1].count("all is measured anew") == 1, logs[-1]
