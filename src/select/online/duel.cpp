@@ -175,8 +175,9 @@ void Duel::compared(const Block& in_calls, const Block& all) {
   decide();
   if (is_settled()) return;
   const WayTimes led = leader_ == 0 ? WayTimes{native, all.second} : WayTimes{other, all.first};
-  if (!may_try() || is_rare(led)) stage_ = Stage::listen;
-  if (!is_rare(led)) return;
+  const bool rare = is_rare(led);
+  if (rare || !may_try()) stage_ = Stage::listen;
+  if (!rare) return;
   run_ = first_;
   idle_ = kMostIdle;
 }
