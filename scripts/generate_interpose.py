@@ -31,6 +31,7 @@ from interposed_fortran import fortran, fortran_names
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "src"
 MADE = OUTPUT / "interpose/made_communicator.cpp"
+WAITING = OUTPUT / "interpose/blocking.cpp"
 
 
 def entry_point(c: Collective, large: bool) -> str:
@@ -295,9 +296,10 @@ def symbols(collectives: list[Collective]) -> str:
     # Of these Fortran's libraries call PMPI_*.
     called = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info", "Session_finalize"]
     called += ["Finalize", "Start", "Startall", "Request_free", "Waitall"]
+    called += re.findall(r"^UNISONO_WAITS\w*\((\w+)", WAITING.read_text(), re.MULTILINE)
     making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
     names = [f"MPI_{name}" for name in others + called + making]
-    names += [f"PMPI_{name}" for name in called]
+    names += [f"PMPI_{name}" for name in called] + ["ucp_worker_progress"]
     for c in collectives:
         forms = [f"MPI_{c.name}", f"MPI_I{c.enumerator}", f"MPI_{c.name}_init"]
         names += forms + [f"{form}_c" for form in forms if narrows(c)]

@@ -9,6 +9,7 @@
 #include "interpose/entry.h"
 #include "interpose/initialization.h"
 #include "interpose/next.h"
+#include "mpi/library_waits.h"
 #include "mpi/threads.h"
 #include "mpi/turns.h"
 
@@ -54,6 +55,7 @@ int begin_with_threads(int* argc, char*** argv, int* provided) {
 }  // namespace
 
 void before_init() {
+  give_way_as_launched();
   // Sessions may be made by other threads at any time.
   presence::announce(!g_session_threads);
 }
@@ -89,6 +91,7 @@ ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
 
 #ifdef MPI_SESSION_NULL
 ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  give_way_as_launched();
   on_session();
   return Next<"MPI_Session_init", decltype(MPI_Session_init)>::call(info, handler, session);
 }

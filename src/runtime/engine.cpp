@@ -24,6 +24,7 @@
 #include "mpi/agreement.h"
 #include "mpi/comm.h"
 #include "mpi/device_memory.h"
+#include "mpi/library_waits.h"
 #include "mpi/patience.h"
 #include "mpi/progress.h"
 #include "mpi/simulated.h"
@@ -194,6 +195,7 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   if (!wait) complain(setting("UNISONO_WAIT") + ": " + wait.error());
   const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
+  give_way(node.oversubscribed && wait_ != WaitMode::spin);
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)

@@ -240,12 +240,34 @@ static void* public_function(size_t slot, const char* name, const void* caller) 
   return target;
 }
 
+/// UCX's, for a library that calls it: of MPICH Unisono's stands before it (interpose/turn.cpp).
+static void* turn_function(size_t slot, const char* name, const void* caller) {
+  void (*turn_over)(void*) = NULL;
+  struct unisono_mpi_library mpi;
+  Dl_info info;
+  void* of_all = next_of_all(name);
+  void* next = of_all != NULL ? of_all : next_of_caller(name, caller);
+  void* target = NULL;
+  unisono_find_mpi_library(caller, &mpi);
+  const bool is_mpi = mpi.flavour != NULL && strcmp(mpi.flavour, "openmpi") != 0 &&
+                      dladdr((void*)caller, &info) != 0 && strcmp(info.dli_fname, mpi.path) == 0;
+  if (is_mpi && next != NULL) target = accelerated(name, &mpi);
+  if (target != NULL)
+    *(void**)&turn_over = dlsym(__atomic_load_n(&g_flavour, __ATOMIC_ACQUIRE), "unisono_turn_over");
+  if (turn_over == NULL)  // `next` may be another library's as well
+    return next != NULL ? next : unisono_search_symbol(name, unisono_is_not_ours);
+  turn_over(next);
+  store(slot, target);
+  return target;
+}
+
 void* unisono_resolve(size_t slot, const void* caller) {
   const char* name = kNames[slot];
   const uint64_t place = place_of(slot, caller);
   void* target = found_before(place);
   if (target != NULL) return target;
   if (strncmp(name, "unisono_", 8) == 0) return public_function(slot, name, caller);
+  if (strncmp(name, "ucp_", 4) == 0) return turn_function(slot, name, caller);
   // What the dynamic linker would have found without Unisono: the same for all, or for this caller.
   void* of_all = next_of_all(name);
   void* native = of_all == NULL || g_made_visible ? next_of_caller(name, caller) : of_all;

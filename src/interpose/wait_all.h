@@ -1,24 +1,18 @@
 // MPI_Waitall of MPICH (5.0.2) ends the program where a generalized request, as ours are, is
 // not complete and another of the array is null. So null ones and others are waited for apart.
-// MPICH's mpi_f08 calls PMPI_Waitall.
+#pragma once
 #include <mpi.h>
 
-#if defined(MPICH_VERSION) && !defined(MPI_ABI)
 #include <algorithm>
 
 #include "calls/in_flight.h"
-#include "interpose/entry.h"
-#include "interpose/next.h"
 #include "mpi/error_class.h"
 
-using namespace unisono;
-
-namespace {
-
-bool is_null(MPI_Request request) { return request == MPI_REQUEST_NULL; }
+namespace unisono {
 
 template <class Native>
 int wait_apart(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const auto is_null = [](MPI_Request request) { return request == MPI_REQUEST_NULL; };
   const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
   int code = MPI_SUCCESS;
   for (int from = 0, to = 0; from < count; from = to) {
@@ -37,18 +31,11 @@ int wait_apart(int count, MPI_Request* requests, MPI_Status* statuses) {
 
 template <class Native>
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  if (requests != nullptr && is_any_in_flight() &&
-      std::any_of(requests, requests + std::max(count, 0), is_null))
-    return wait_apart<Native>(count, requests, statuses);
-  return Native::call(count, requests, statuses);
+  const bool apart = requests != nullptr && is_any_in_flight() &&
+                     std::any_of(requests, requests + std::max(count, 0),
+                                 [](MPI_Request r) { return r == MPI_REQUEST_NULL; });
+  return apart ? wait_apart<Native>(count, requests, statuses)
+               : Native::call(count, requests, statuses);
 }
 
-}  // namespace
-
-ENTRY int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  return wait_for_all<Next<"MPI_Waitall", decltype(MPI_Waitall)>>(count, requests, statuses);
-}
-ENTRY int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  return wait_for_all<Next<"PMPI_Waitall", decltype(PMPI_Waitall)>>(count, requests, statuses);
-}
-#endif
+}  // namespace unisono

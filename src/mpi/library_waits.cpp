@@ -1,0 +1,107 @@
+#include "mpi/library_waits.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <utility>
+
+#include "base/launcher.h"
+
+namespace unisono {
+
+constinit std::atomic<bool> g_gives_way{false};
+
+namespace {
+
+constinit std::atomic<bool> g_settled{false};
+
+/// Of this thread, in nanoseconds of the monotonic clock.
+struct Wait {
+  bool in_blocking_call = false;
+  std::int64_t begin = 0;  // of the wait; 0: none is under way
+  std::int64_t last = 0;   // end of the last look in vain, or of what followed it
+};
+thread_local Wait t_wait;
+
+/// What a nap takes beyond what was asked for: the wake-up, and what the kernel adds to find others
+/// to wake up at the same time. Learned from each nap.
+constinit std::atomic<std::int64_t> g_nap_costs{0};
+/// The quickest yield: nobody else wanted the core. 0: none was seen.
+constinit std::atomic<std::int64_t> g_yield_costs{0};
+
+constexpr std::int64_t kLongestNap = 1'000'000;
+
+std::int64_t now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+void yield(std::int64_t begin) {
+  sched_yield();
+  t_wait.last = now();
+  const std::int64_t took = t_wait.last - begin;
+  const std::int64_t least = g_yield_costs.load(std::memory_order_relaxed);
+  if (least == 0 || took < least) g_yield_costs.store(took, std::memory_order_relaxed);
+}
+
+void nap(std::int64_t begin, std::int64_t length) {
+  const timespec asked{0, length};
+  nanosleep(&asked, nullptr);
+  t_wait.last = now();
+  const std::int64_t cost = std::max<std::int64_t>(t_wait.last - begin - length, 1);
+  const std::int64_t before = g_nap_costs.load(std::memory_order_relaxed);
+  g_nap_costs.store(before == 0 ? cost : before + (cost - before) / 8, std::memory_order_relaxed);
+}
+
+/// Whether this look belongs to a program that does something else between two looks, and so does
+/// not wait: it follows the last one after more than a few of the quickest yields.
+bool is_a_test(std::int64_t begin) {
+  const std::int64_t yield_costs = g_yield_costs.load(std::memory_order_relaxed);
+  return yield_costs != 0 && begin - t_wait.last > 4 * yield_costs;
+}
+
+}  // namespace
+
+void give_way_as_launched() noexcept {
+  if (g_settled.load(std::memory_order_relaxed)) return;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  g_gives_way.store(cores > 0 && unisono_job_here().ranks > cores, std::memory_order_relaxed);
+}
+
+void give_way(bool does) noexcept {
+  g_settled.store(true, std::memory_order_relaxed);
+  g_gives_way.store(does, std::memory_order_relaxed);
+}
+
+BlockingCall::BlockingCall() noexcept : outer_(std::exchange(t_wait.in_blocking_call, true)) {
+  t_wait.begin = t_wait.last = 0;
+}
+BlockingCall::~BlockingCall() { t_wait.in_blocking_call = outer_; }
+
+// A wait yields for as long as a nap would cost, and then naps for an eighth of what it has lasted:
+// what comes meanwhile is late by little.
+void found_nothing(bool may_nap) noexcept {
+  Wait& wait = t_wait;
+  const std::int64_t begin = now();
+  // A turn looks at the network before it looks at the node's memory: after the first one nothing
+  // is known yet.
+  const bool is_first = wait.in_blocking_call ? wait.begin == 0 : is_a_test(begin);
+  if (is_first) {
+    wait.begin = wait.last = begin;
+    return;
+  }
+  const int error = errno;
+  const std::int64_t lasted = begin - wait.begin;
+  if (may_nap && wait.in_blocking_call && lasted > g_nap_costs.load(std::memory_order_relaxed))
+    nap(begin, std::min(lasted / 8, kLongestNap));
+  else
+    yield(begin);
+  errno = error;
+}
+
+}  // namespace unisono
