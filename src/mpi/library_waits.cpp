@@ -18,6 +18,7 @@ constinit std::atomic<bool> g_gives_way{false};
 namespace {
 
 constinit std::atomic<bool> g_settled{false};
+constinit std::atomic<bool> g_naps{true};
 
 /// Of this thread, in nanoseconds of the monotonic clock.
 struct Wait {
@@ -103,9 +104,10 @@ void give_way_as_launched() noexcept {
   g_gives_way.store(cores > 0 && unisono_job_here().ranks > cores, std::memory_order_relaxed);
 }
 
-void give_way(bool does) noexcept {
+void give_way(WaitMode mode) noexcept {
   g_settled.store(true, std::memory_order_relaxed);
-  g_gives_way.store(does, std::memory_order_relaxed);
+  g_naps.store(mode == WaitMode::sleep, std::memory_order_relaxed);
+  g_gives_way.store(mode != WaitMode::spin, std::memory_order_relaxed);
 }
 
 BlockingCall::BlockingCall() noexcept : outer_(std::exchange(t_wait.in_blocking_call, true)) {
@@ -129,7 +131,8 @@ void found_nothing(bool may_nap) noexcept {
     return;
   }
   const int error = errno;
-  if (may_nap && wait.in_blocking_call && has_used_window())
+  if (may_nap && wait.in_blocking_call && g_naps.load(std::memory_order_relaxed) &&
+      has_used_window())
     nap(begin, std::min((begin - wait.begin) / 8, kLongestNap));
   else
     yield(begin);

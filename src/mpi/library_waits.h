@@ -4,6 +4,8 @@
 #pragma once
 #include <atomic>
 
+#include "base/wait_mode.h"
+
 namespace unisono {
 
 extern constinit std::atomic<bool> g_gives_way;
@@ -14,8 +16,8 @@ inline bool gives_way() { return g_gives_way.load(std::memory_order_relaxed); }
 
 /// Sets it from what the launcher and the system tell, before MPI_Init.
 void give_way_as_launched() noexcept;
-/// Sets it for the rest of the job. UNISONO_WAIT=spin: never.
-void give_way(bool does) noexcept;
+/// Sets it for the rest of the job. WaitMode::yield: without naps.
+void give_way(WaitMode mode) noexcept;
 
 /// While this thread is in a function of MPI that waits: only there a wait may nap. A program that
 /// tests may do something else between two looks.
