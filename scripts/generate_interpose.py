@@ -297,6 +297,7 @@ def symbols(collectives: list[Collective]) -> str:
     called = ["Comm_free", "Comm_disconnect", "Comm_idup", "Comm_idup_with_info", "Session_finalize"]
     called += ["Finalize", "Start", "Startall", "Request_free", "Waitall"]
     called += re.findall(r"^UNISONO_WAITS\w*\((\w+)", WAITING.read_text(), re.MULTILINE)
+    called += [f"{name}_c" for name in called if name.lower().endswith(("send", "recv", "_replace"))]
     making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
     names = [f"MPI_{name}" for name in others + called + making]
     names += [f"PMPI_{name}" for name in called] + ["ucp_worker_progress"]

@@ -6,7 +6,7 @@
 // as it is, and makes it once more by its PMPI name.
 #include <mpi.h>
 
-#ifndef OPEN_MPI
+#if !defined(OPEN_MPI) && !defined(UNISONO_FLAVOUR_SMPI)
 #include <dlfcn.h>
 
 #include <climits>

@@ -4,7 +4,7 @@
 // that are made. The stub leads the library's calls here.
 #include <mpi.h>
 
-#ifndef OPEN_MPI
+#if !defined(OPEN_MPI) && !defined(UNISONO_FLAVOUR_SMPI)
 #include <atomic>
 
 #include "interpose/entry.h"
