@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/wait_mode.h"
 #include "calls/nonblocking.h"
 
 namespace unisono {
