@@ -73,7 +73,7 @@ bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
 void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
   wait::Sleep one(std::chrono::milliseconds{sleep_ms_});
   const bool is_limited = policy_.idle != nullptr || one.is_first();
-  const timespec limit{0, static_cast<long>(one.limit().count())};
+  const timespec limit = one.limit();
   const long ended =
       syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen),
               is_limited ? &limit : nullptr, nullptr, 0);

@@ -9,6 +9,9 @@ namespace unisono::wait {
 
 namespace {
 
+// Most waits are over by then, and nothing about them is to be decided.
+constexpr int kUntimedYields = 4;
+
 /// How much later than asked for Linux may end a sleep to spare the processor interrupts.
 Time slack() { return Time(std::max(prctl(PR_GET_TIMERSLACK), 0)); }
 
@@ -26,9 +29,23 @@ SleepCost& sleep_cost() {
 Sleep::Sleep(Time wanted)
     : is_first_(!sleep_cost().is_known()), limit_(is_first_ ? Time(1) : wanted), begin_(now()) {}
 
+timespec Sleep::limit() const {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_);
+  return {seconds.count(), (limit_ - seconds).count()};
+}
+
 void Sleep::nobody_ended_it() { sleep_cost().overran(now() - begin_ - limit_ - slack()); }
 
 void Sleep::somebody_ended_it() { sleep_cost().was_ended_after(now() - begin_); }
+
+Poll::Next Poll::look_again() {
+  if (untimed_ < kUntimedYields) {
+    ++untimed_;
+    sched_yield();
+    return Next::look;
+  }
+  return look_longer();
+}
 
 void Poll::begin() {
   polls_ = true;
@@ -36,7 +53,7 @@ void Poll::begin() {
   begin_ = last_ = idle_ = now();
 }
 
-Poll::Next Poll::look_again() {
+Poll::Next Poll::look_longer() {
   if (sleeps_) return Next::sleep;
   if (!polls_) begin();
   const SleepCost& sleep = sleep_cost();
@@ -55,6 +72,7 @@ Poll::Next Poll::look_again() {
 void Poll::end() {
   if (sleeps_) window_.slept(polled_, now() - begin_, sleep_cost());
   polls_ = sleeps_ = false;
+  untimed_ = 0;
 }
 
 }  // namespace unisono::wait

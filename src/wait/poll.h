@@ -1,5 +1,7 @@
 // The polling of one wait: yields, and reads the clock. Who waits does the sleeping.
 #pragma once
+#include <ctime>
+
 #include "wait/window.h"
 
 namespace unisono::wait {
@@ -15,7 +17,7 @@ class Sleep {
   /// `wanted`: how long it is to last at most. Where nobody knows what a sleep costs yet, the first
   /// one tells, and is therefore short.
   explicit Sleep(Time wanted);
-  Time limit() const { return limit_; }
+  timespec limit() const;
   bool is_first() const { return is_first_; }
   void nobody_ended_it();
   void somebody_ended_it();
@@ -42,8 +44,10 @@ class Poll {
 
  private:
   void begin();
+  Next look_longer();
 
   Window& window_;
+  int untimed_ = 0;
   Polled polled_;
   Time begin_{0}, last_{0}, idle_{0};
   bool polls_ = false, sleeps_ = false;

@@ -6,13 +6,11 @@ namespace unisono::wait {
 
 namespace {
 
-// A cost follows what is measured by this part of the difference.
+// A sleep that costs more than any before may have been late for other reasons: the cost rises by this
+// part of the difference.
 constexpr int kSmoothing = 8;
 // Until the costs are known, which the first sleep tells.
 constexpr int kFirstYields = 16;
-// What the polling of a wait may cost, in sleeps. From 60 yields on, which were four to eight sleeps,
-// more of them gained nothing: waits that would have needed them are rare, or long.
-constexpr int kMostSleeps = 8;
 // Where each yield lets others compute, polling costs little, but a rank that waits for its turn on
 // the core is not woken out of it.
 constexpr int kLongestInSleeps = 64;
@@ -23,10 +21,10 @@ constexpr int kForgetting = 1024;
 
 void SleepCost::overran(Time by) {
   by = std::max(by, Time(1));
-  if (!is_known())
+  if (by < cost_)
     cost_ = by;
   else
-    cost_ += (std::min(by, 2 * cost_) - cost_) / kSmoothing;
+    cost_ += std::min(by - cost_, cost_) / kSmoothing;
 }
 
 void SleepCost::was_ended_after(Time time) { cost_ = std::min(cost_, std::max(time, Time(1))); }
@@ -36,7 +34,7 @@ void Window::yielded(Time took) {
   if (took < yield_)
     yield_ = took;
   else
-    yield_ += std::min(took - yield_, yield_ / kForgetting);
+    yield_ += std::min(took - yield_, std::max(yield_ / kForgetting, Time(1)));
 }
 
 double Window::yields_of(int sleeps, const SleepCost& sleep) const {
