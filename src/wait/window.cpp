@@ -6,8 +6,8 @@ namespace unisono::wait {
 
 namespace {
 
-// A sleep that costs more than any before may have been late for other reasons: the cost rises by this
-// part of the difference.
+// A sleep that costs more than any before may have been late for other reasons: the cost rises by
+// this part of the difference.
 constexpr int kSmoothing = 8;
 // Until the costs are known, which the first sleep tells.
 constexpr int kFirstYields = 16;

@@ -2,9 +2,9 @@
 // Nothing here reads a clock: what yields and sleeps cost on this machine is told by who does them.
 //
 // A yield while nobody else wants the core is a system call, and one while somebody does gives the
-// core to that one: so what polling costs is counted in yields, however long each of them takes. The
-// budget is what a sleep and its wake-up cost, which is at most twice what a rank pays that knows
-// when the word will come; as long as sleeps turn out to have ended soon, some times as much.
+// core to that one: so what polling costs is counted in yields, however long each of them takes.
+// The budget is what a sleep and its wake-up cost, which is at most twice what a rank pays that
+// knows when the word will come; as long as sleeps turn out to have ended soon, some times as much.
 // Sources: Karlin et al. 1991 (spin or block), KVM's halt polling (windows that grow and shrink).
 #pragma once
 #include <chrono>
@@ -49,8 +49,9 @@ class Window {
   /// Yields that cost as much as so many sleeps.
   double yields_of(int sleeps, const SleepCost& sleep) const;
 
-  // What the polling of a wait may cost, in sleeps. Four ranks on two cores that compute for 50 to 250
-  // us lose without it what native ranks gain that yield for ever; with more nothing was gained.
+  // What the polling of a wait may cost, in sleeps. Four ranks on two cores that compute for 50 to
+  // 250 us lose without it what native ranks gain that yield for ever; with more nothing was
+  // gained.
   static constexpr int kMostSleeps = 8;
 
   Time yield_ = Time::max();  // the shortest: nobody else wanted the core
