@@ -5,7 +5,7 @@ unisono_layer(network USES algorithms)
 set_source_files_properties(src/network/limits.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             COMPILE_OPTIONS -Wno-maybe-uninitialized)
 
-unisono_shared_layers(base files node multicast schedule patterns topology algorithms model network select)
+unisono_shared_layers(base files wait node multicast schedule patterns topology algorithms model network select)
 
 foreach(flavour IN LISTS UNISONO_LINKED_FLAVOURS)
   unisono_bench(${flavour})

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <climits>
 #include <ctime>
 
 namespace unisono {
@@ -14,24 +13,40 @@ namespace {
 // core after all (a host with several namespaces looks like several hosts): from then on it yields,
 // which costs nothing when nobody else wants the core.
 constexpr int kSpins = 2000;
-// A yield costs about a microsecond when somebody else runs in between. After this many the rank
-// sleeps, first briefly, so that a busy neighbour gets whole time slices.
-constexpr int kYields = 200;
-constexpr long kShortestSleep = 20'000;  // ns
-constexpr long kLongestSleep = 100'000;
+// A nap is at first as long as it costs, so that a message is hardly later than a sleeper would be
+// that somebody wakes; the longer the wait, the more of its time a busy neighbour gets.
+constexpr int kNapsPerDoubling = 16;
+constexpr int kDoublings = 2;
+
+/// Of this thread, for all waits for messages.
+wait::Window& window() {
+  thread_local wait::Window one;
+  return one;
+}
 
 }  // namespace
 
+Waiter::Waiter(WaitMode mode) : mode_(mode), poll_(window()) {}
+
 void Waiter::nothing_came() {
-  if (tests_ < INT_MAX) ++tests_;
-  if (mode_ == WaitMode::spin && tests_ < kSpins) return;
-  if (mode_ != WaitMode::sleep || tests_ < kYields) {
+  if (mode_ == WaitMode::sleep) return poll_or_nap();
+  if (mode_ == WaitMode::spin && tests_ < kSpins)
+    ++tests_;
+  else
     sched_yield();
-    return;
-  }
-  const long doublings = std::min((tests_ - kYields) / 16, 3);
-  const timespec pause{0, std::min(kShortestSleep << doublings, kLongestSleep)};
-  nanosleep(&pause, nullptr);
+}
+
+void Waiter::something_came() {
+  tests_ = naps_ = 0;
+  poll_.end();
+}
+
+void Waiter::poll_or_nap() {
+  if (poll_.look_again() != wait::Poll::Next::sleep) return;
+  const int doublings = std::min(naps_++ / kNapsPerDoubling, kDoublings);
+  wait::Sleep nap(wait::sleep_cost().cost() * (1 << doublings));
+  const timespec limit = nap.limit();
+  if (nanosleep(&limit, nullptr) == 0) nap.nobody_ended_it();
 }
 
 }  // namespace unisono

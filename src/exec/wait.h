@@ -1,19 +1,24 @@
 // How a rank waits for messages.
 #pragma once
 #include "base/wait_mode.h"
+#include "wait/poll.h"
 
 namespace unisono {
 
 /// One wait, from the first test that found nothing to the next that found something.
 class Waiter {
  public:
-  explicit Waiter(WaitMode mode) : mode_(mode) {}
+  explicit Waiter(WaitMode mode);
   void nothing_came();  ///< call after each fruitless test
-  void something_came() { tests_ = 0; }
+  void something_came();
 
  private:
+  void poll_or_nap();
+
   WaitMode mode_;
+  wait::Poll poll_;  // in WaitMode::sleep only
   int tests_ = 0;
+  int naps_ = 0;
 };
 
 }  // namespace unisono

@@ -23,10 +23,6 @@ constexpr int kRelaxesPerIdle = 64;
 constexpr int kSpins = 10'000;
 // A yield takes half a microsecond when nobody else wants the core.
 constexpr int kYieldsPerIdle = 16;
-// Who yields leaves the core to a rank that may be the one it waits for, and is spared a wake-up: 2
-// us instead of 12 for a barrier of four on two cores. Against other programs a few do as well as
-// many.
-constexpr int kYields = 4;
 // How late a message of the MPI library may be because everybody sleeps, against how often a rank
 // that waits for one that computes takes a core from it.
 constexpr int kLongestSleepMs = 8;
@@ -45,9 +41,22 @@ std::uint32_t* futex_of(SharedMemory::Word& word) {
   return reinterpret_cast<std::uint32_t*>(&word) + low;
 }
 
+/// Of this thread, for all waits for a word.
+wait::Window& window() {
+  thread_local wait::Window one;
+  return one;
+}
+
 }  // namespace
 
+SharedMemory::Pause::Pause(const WaitPolicy& policy) : policy_(policy), poll_(window()) {}
+
 bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
+  if (policy_.mode == WaitMode::sleep) {
+    const wait::Poll::Next next = poll_.look_again();
+    if (next != wait::Poll::Next::look) be_idle();
+    return next != wait::Poll::Next::sleep;
+  }
   ++looks_;
   if (policy_.mode == WaitMode::spin && looks_ < kSpins) {
     if (looks_ <= kEagerLooks) return true;
@@ -55,25 +64,26 @@ bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
     if (looks_ % kRelaxesPerIdle == 0) be_idle();
     return true;
   }
-  const bool sleeps = policy_.mode == WaitMode::sleep;
-  if (sleeps && looks_ > kYields) {
-    be_idle();
-    return false;
-  }
   sched_yield();
-  if (!sleeps && looks_ % kYieldsPerIdle == 0) be_idle();
+  if (looks_ % kYieldsPerIdle == 0) be_idle();
   return true;
 }
 
 // Not FUTEX_PRIVATE_FLAG: the word is in several processes.
 void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
-  const timespec limit{0, sleep_ms_ * 1'000'000L};
+  wait::Sleep one(std::chrono::milliseconds{sleep_ms_});
+  const bool is_limited = policy_.idle != nullptr || one.is_first();
+  const timespec limit = one.limit();
   const long ended =
       syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen),
-              policy_.idle == nullptr ? nullptr : &limit, nullptr, 0);
-  if (ended == 0 || errno == EAGAIN) return;
+              is_limited ? &limit : nullptr, nullptr, 0);
+  if (ended == 0) return one.somebody_ended_it();
+  if (errno == EAGAIN) return;
   // A signal may end every sleep before its time: that must not keep the rank from being idle.
-  if (errno == ETIMEDOUT) sleep_ms_ = std::min(2 * sleep_ms_, kLongestSleepMs);
+  if (errno == ETIMEDOUT) {
+    one.nobody_ended_it();
+    if (!one.is_first()) sleep_ms_ = std::min(2 * sleep_ms_, kLongestSleepMs);
+  }
   be_idle();
 }
 

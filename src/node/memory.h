@@ -8,6 +8,7 @@
 
 #include "node/copy.h"
 #include "node/wait.h"
+#include "wait/poll.h"
 
 namespace unisono::node {
 
@@ -22,7 +23,7 @@ struct SharedMemory {
   /// One wait.
   class Pause {
    public:
-    explicit Pause(const WaitPolicy& policy) : policy_(policy) {}
+    explicit Pause(const WaitPolicy& policy);
     /// After a fruitless look. False: sleep now.
     bool look_again(const Word& word, std::uint64_t seen);
     /// Unless `word` is no longer `seen`; until woken, or until it is time to be idle.
@@ -32,6 +33,7 @@ struct SharedMemory {
     void be_idle() const;
 
     const WaitPolicy& policy_;
+    wait::Poll poll_;  // in WaitMode::sleep only
     std::int64_t looks_ = 0;
     int sleep_ms_ = 1;
   };

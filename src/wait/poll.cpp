@@ -1,0 +1,78 @@
+#include "wait/poll.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+namespace unisono::wait {
+
+namespace {
+
+// Most waits are over by then, and nothing about them is to be decided.
+constexpr int kUntimedYields = 4;
+
+/// How much later than asked for Linux may end a sleep to spare the processor interrupts.
+Time slack() { return Time(std::max(prctl(PR_GET_TIMERSLACK), 0)); }
+
+}  // namespace
+
+Time now() {
+  return std::chrono::duration_cast<Time>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+SleepCost& sleep_cost() {
+  thread_local SleepCost cost;
+  return cost;
+}
+
+Sleep::Sleep(Time wanted)
+    : is_first_(!sleep_cost().is_known()), limit_(is_first_ ? Time(1) : wanted), begin_(now()) {}
+
+timespec Sleep::limit() const {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_);
+  return {seconds.count(), (limit_ - seconds).count()};
+}
+
+void Sleep::nobody_ended_it() { sleep_cost().overran(now() - begin_ - limit_ - slack()); }
+
+void Sleep::somebody_ended_it() { sleep_cost().was_ended_after(now() - begin_); }
+
+Poll::Next Poll::look_again() {
+  if (untimed_ < kUntimedYields) {
+    ++untimed_;
+    sched_yield();
+    return Next::look;
+  }
+  return look_longer();
+}
+
+void Poll::begin() {
+  polls_ = true;
+  polled_ = {};
+  begin_ = last_ = idle_ = now();
+}
+
+Poll::Next Poll::look_longer() {
+  if (sleeps_) return Next::sleep;
+  if (!polls_) begin();
+  const SleepCost& sleep = sleep_cost();
+  sleeps_ = window_.has_passed(polled_, sleep);
+  if (sleeps_) return Next::sleep;
+  sched_yield();
+  const Time time = now();
+  window_.yielded(time - last_);
+  last_ = time;
+  polled_ = {polled_.yields + 1, time - begin_};
+  if (!sleep.is_known() || time - idle_ < sleep.cost()) return Next::look;
+  idle_ = time;
+  return Next::idle;
+}
+
+void Poll::end() {
+  if (sleeps_) window_.slept(polled_, now() - begin_, sleep_cost());
+  polls_ = sleeps_ = false;
+  untimed_ = 0;
+}
+
+}  // namespace unisono::wait
