@@ -96,7 +96,7 @@ endfunction()
 
 # The layers that know mpi.h, lowest first, and what each uses beside those before it.
 set(UNISONO_MPI_LAYERS mpi exec comm calls runtime interpose)
-set(unisono_uses_mpi schedule)
+set(unisono_uses_mpi schedule wait)
 set(unisono_uses_exec node multicast)
 set(unisono_uses_comm select)
 set(unisono_uses_calls)

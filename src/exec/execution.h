@@ -11,9 +11,9 @@
 #include "exec/group_runner.h"
 #include "exec/plan.h"
 #include "exec/transport.h"
-#include "exec/wait.h"
 #include "mpi/datatype.h"
 #include "node/reduction.h"
+#include "wait/waiter.h"
 
 namespace unisono {
 

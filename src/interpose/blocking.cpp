@@ -27,10 +27,11 @@ namespace {
 /// Looks until `look(done)` says that it is over, or fails: the error.
 template <class Look>
 int look_until_done(const Look& look) {
+  BlockingCall here;
   for (int done = 0;;) {
     const int code = look(done);
     if (code != MPI_SUCCESS || done != 0) return code;
-    found_nothing(true);
+    here.found_nothing();
   }
 }
 
@@ -168,8 +169,9 @@ int wait_giving_way(Looking looking, Arguments... arguments) {
     return Native::call(arguments...);
   static const bool is_tool = is_of_tool(kName.text);
   if (is_tool) return Native::call(arguments...);
-  const BlockingCall blocking;
-  return waits_turn() ? Native::call(arguments...) : looking(arguments...);
+  if (!waits_turn()) return looking(arguments...);
+  const BlockingCall here;
+  return Native::call(arguments...);
 }
 
 /// The whole of MPI_Waitall, which is more than the next definition.

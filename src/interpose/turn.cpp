@@ -11,7 +11,6 @@
 #include "interpose/stub/symbol_search.h"
 #include "interpose/turn.h"
 #include "mpi/library_waits.h"
-#include "mpi/threads.h"
 
 namespace unisono {
 namespace {
@@ -32,8 +31,7 @@ unsigned find_and_turn(void* worker) {
 [[gnu::noinline]] unsigned turn(void* worker) {
   g_has_turned.store(true, std::memory_order_relaxed);
   const unsigned moved = g_progress.load(std::memory_order_relaxed)(worker);
-  // Where several threads call MPI, the library holds a lock that the others wait for.
-  if (moved == 0) found_nothing(!several_threads());
+  if (moved == 0) turned_in_vain();
   return moved;
 }
 

@@ -4,23 +4,25 @@
 #pragma once
 #include <atomic>
 
-#include "base/wait_mode.h"
+#include "wait/waiter.h"
 
 namespace unisono {
 
-extern constinit std::atomic<bool> g_gives_way;
+extern constinit std::atomic<WaitMode> g_library_waits;
 
 /// Whether waits of the MPI library give their core away: ranks of this node share cores. Until
 /// MPI_Init has ended, what the launcher tells holds.
-inline bool gives_way() { return g_gives_way.load(std::memory_order_relaxed); }
+inline bool gives_way() {
+  return g_library_waits.load(std::memory_order_relaxed) != WaitMode::spin;
+}
 
 /// Sets it from what the launcher and the system tell, before MPI_Init.
 void give_way_as_launched() noexcept;
 /// Sets it for the rest of the job. WaitMode::yield: without naps.
 void give_way(WaitMode mode) noexcept;
 
-/// While this thread is in a function of MPI that waits: only there a wait may nap. A program that
-/// tests may do something else between two looks.
+/// While this thread is in a function of MPI that waits. Elsewhere a program may do something else
+/// between two looks, and so never naps.
 class BlockingCall {
  public:
   BlockingCall() noexcept;
@@ -28,11 +30,21 @@ class BlockingCall {
   BlockingCall(const BlockingCall&) = delete;
   BlockingCall& operator=(const BlockingCall&) = delete;
 
+  void found_nothing() { waiter_.nothing_came(); }
+  /// The same within a turn of the MPI library, which looks at the network before it looks at the
+  /// node's memory: after the first one nothing is known yet.
+  void turned_in_vain() {
+    if (has_turned_) waiter_.nothing_came();
+    has_turned_ = true;
+  }
+
  private:
-  bool outer_;
+  BlockingCall* outer_;
+  Waiter waiter_;
+  bool has_turned_ = false;
 };
 
-/// After a look in vain. `may_nap`: nobody else waits for what this thread holds. Keeps errno.
-void found_nothing(bool may_nap) noexcept;
+/// A turn of the MPI library, in whatever function, has moved nothing. Keeps errno.
+void turned_in_vain() noexcept;
 
 }  // namespace unisono

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "comm/learning.h"
-#include "exec/wait.h"
 #include "runtime/call_scope.h"
 #include "runtime/mode.h"
 #include "select/online/duel.h"
@@ -19,6 +18,7 @@
 #include "select/online/learned.h"
 #include "select/online/learner.h"
 #include "select/selector.h"
+#include "wait/waiter.h"
 
 namespace unisono {
 

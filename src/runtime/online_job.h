@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "comm/placement.h"
-#include "exec/wait.h"
 #include "runtime/mode.h"
 #include "select/online/learned.h"
 #include "select/online/policy.h"
@@ -21,6 +20,7 @@
 #include "select/online/verdict.h"
 #include "select/platform.h"
 #include "select/selector.h"
+#include "wait/waiter.h"
 
 namespace unisono {
 

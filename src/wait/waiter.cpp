@@ -1,4 +1,4 @@
-#include "exec/wait.h"
+#include "wait/waiter.h"
 
 #include <sched.h>
 
@@ -18,7 +18,7 @@ constexpr int kSpins = 2000;
 constexpr int kNapsPerDoubling = 16;
 constexpr int kDoublings = 2;
 
-/// Of this thread, for all waits for messages.
+/// Of this thread, for all waits for messages of Unisono's own.
 wait::Window& window() {
   thread_local wait::Window one;
   return one;
@@ -26,7 +26,8 @@ wait::Window& window() {
 
 }  // namespace
 
-Waiter::Waiter(WaitMode mode) : mode_(mode), poll_(window()) {}
+Waiter::Waiter(WaitMode mode, wait::Window& window) : mode_(mode), poll_(window) {}
+Waiter::Waiter(WaitMode mode) : Waiter(mode, window()) {}
 
 void Waiter::nothing_came() {
   if (mode_ == WaitMode::sleep) return poll_or_nap();

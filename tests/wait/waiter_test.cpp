@@ -1,5 +1,5 @@
 // Counted, not timed: a rank that has no core of its own gives the core away.
-#include "exec/wait.h"
+#include "wait/waiter.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

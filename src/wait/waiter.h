@@ -1,4 +1,4 @@
-// How a rank waits for messages.
+// How a rank waits for messages, its own or the MPI library's.
 #pragma once
 #include "base/wait_mode.h"
 #include "wait/poll.h"
@@ -8,6 +8,9 @@ namespace unisono {
 /// One wait, from the first test that found nothing to the next that found something.
 class Waiter {
  public:
+  /// Of the kind of that window.
+  Waiter(WaitMode mode, wait::Window& window);
+  /// For messages of Unisono's own.
   explicit Waiter(WaitMode mode);
   void nothing_came();  ///< call after each fruitless test
   void something_came();
