@@ -170,6 +170,7 @@ void on_finalize() {
 BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), outer_(nullptr) {}
 BeingFreed::~BeingFreed() = default;
 
+constinit std::atomic<bool> g_several_threads{true};
 Ending::Ending() : before_(false) {}
 Ending::~Ending() = default;
 
