@@ -77,8 +77,7 @@ void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
   const long ended =
       syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen),
               is_limited ? &limit : nullptr, nullptr, 0);
-  if (ended == 0) return one.somebody_ended_it();
-  if (errno == EAGAIN) return;
+  if (ended == 0 || errno == EAGAIN) return;
   // A signal may end every sleep before its time: that must not keep the rank from being idle.
   if (errno == ETIMEDOUT) {
     one.nobody_ended_it();

@@ -36,8 +36,6 @@ timespec Sleep::limit() const {
 
 void Sleep::nobody_ended_it() { sleep_cost().overran(now() - begin_ - limit_ - slack()); }
 
-void Sleep::somebody_ended_it() { sleep_cost().was_ended_after(now() - begin_); }
-
 Poll::Next Poll::look_again() {
   if (untimed_ < kUntimedYields) {
     ++untimed_;

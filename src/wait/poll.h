@@ -20,7 +20,6 @@ class Sleep {
   timespec limit() const;
   bool is_first() const { return is_first_; }
   void nobody_ended_it();
-  void somebody_ended_it();
 
  private:
   bool is_first_;

@@ -19,11 +19,9 @@ class SleepCost {
   bool is_known() const { return cost_ != Time::max(); }
   /// 0: not known.
   Time cost() const { return is_known() ? cost_ : Time(0); }
-  /// A sleep that nobody ended lasted so much longer than it was to. Single ones do because others
-  /// run.
+  /// A sleep that nobody ended lasted so much longer than it was to. Single ones may because others
+  /// run, and may seem to be early because the timers of several fell together.
   void overran(Time by);
-  /// Somebody ended a sleep that had lasted so long: it costs no more than that.
-  void was_ended_after(Time time);
 
  private:
   Time cost_ = Time::max();
