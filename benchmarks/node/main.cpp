@@ -340,7 +340,7 @@ int run(int argc, char** argv) {
       _exit(0);
     }
   int worst = 0, status = 0;
-  while (wait(&status) > 0) worst = std::max(worst, status);
+  while (::wait(&status) > 0) worst = std::max(worst, status);
   return worst == 0 ? 0 : 1;
 }
 
