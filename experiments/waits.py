@@ -1,0 +1,163 @@
+"""Waits of the MPI library on a node whose ranks share cores: natively and under Unisono.
+
+  .venv/bin/python -m experiments.waits --json FILE [--jobs 5] [--mpi NAMES] [--ranks 4,8]
+  .venv/bin/python -m experiments.waits --table FILE
+
+Each cell is a job of experiments/inputs/waits.c or of IMB-MPI1, natively and under Unisono in turn; rounds
+of all cells, so that a cell's jobs are spread over the whole run. MPICH's ranks spin: natively few calls.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from unisono.core import machine, places
+from unisono.core.estimates import estimate_median
+from unisono.core.files import read_json, write_json
+
+from experiments import harness, markdown
+from experiments.programs.installing import checked, places_in
+from experiments.programs.program import INPUTS, Program
+from experiments.start import processor
+
+LIBRARIES = ("debian-mpich", "mpich", "intel", "openmpi")
+PATTERNS = ("pairs", "ring", "halo", "probe", "dup", "fence")
+IMB = ("PingPong", "Sendrecv", "Exchange")
+CALLS = {"native": 20, "unisono": 500}
+WAYS = tuple(CALLS)
+LIMIT = 120  # seconds of a job
+
+
+class Job(TypedDict):
+    mpi: str
+    ranks: int
+    cell: str
+    way: str
+    round: int
+    seconds: float | None  # of a call; None: the job failed
+
+
+def built(mpi: places.Mpi, folder: Path) -> Path:
+    compiler = places_in(Program("waits", "", (), ()), mpi)["cc"]
+    made = folder / f"waits-{mpi.name}"
+    checked([compiler, "-O1", str(INPUTS / "waits.c"), "-o", str(made)], folder, "waits.c")
+    return made
+
+
+def cells(mpi: places.Mpi, program: Path) -> Iterator[tuple[str, list[str]]]:
+    """Names, and commands; {calls} stands for their number."""
+    for pattern in PATTERNS:
+        yield pattern, [str(program), pattern, "{calls}", "0"]
+    for pattern in ("ring", "halo"):
+        yield f"{pattern}, computing 0.1 to 0.3 ms", [str(program), pattern, "{calls}", "100"]
+    imb = places.find_mpi("intel").home / "bin" / "IMB-MPI1"
+    if mpi.flavour == "mpich":
+        for benchmark in IMB:
+            options = ["-msglog", "3:3", "-iter", "{calls}", "-iter_policy", "off", "-npmin", "1024"]
+            yield f"IMB {benchmark}", [str(imb), *options, benchmark]
+
+
+def seconds_in(output: str) -> float:
+    """Of a call: what waits.c writes, or the last column but one of IMB's line for 8 bytes."""
+    if found := re.search(r"^ +8 +\d+ +([\d.]+)(?: +([\d.]+))?", output, re.MULTILINE):
+        return float(found[2] if found[2] and "t_max" in output else found[1]) * 1e-6
+    return float(output.split(maxsplit=1)[0])
+
+
+def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str) -> float | None:
+    under = [] if way == "native" else [str(places.program("unisono-exec"))]
+    program = [part.replace("{calls}", str(CALLS[way])) for part in command]
+    try:
+        done = subprocess.run(
+            [*mpi.launcher(ranks), *under, *program],
+            env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=LIMIT,
+        )
+        return seconds_in(done.stdout)
+    except (subprocess.SubprocessError, ValueError, IndexError) as error:
+        print(f"{mpi.name}, {ranks} ranks, {program}, {way}: {error}", flush=True)
+        return None
+
+
+def measured(names: Sequence[str], ranks: Sequence[int], jobs: int, folder: Path) -> Iterator[Job]:
+    mpis = [places.find_mpi(name) for name in names]
+    programs = {mpi.name: built(mpi, folder) for mpi in mpis}
+    for number in range(jobs):
+        for mpi in mpis:
+            for size in ranks:
+                for cell, command in cells(mpi, programs[mpi.name]):
+                    for way in WAYS if number % 2 == 0 else reversed(WAYS):
+                        time = seconds(mpi, size, command, way)
+                        yield Job(mpi=mpi.name, ranks=size, cell=cell, way=way, round=number, seconds=time)
+
+
+def microseconds(values: Sequence[float]) -> str:
+    return f"{statistics.median(values) * 1e6:.1f} ({min(values) * 1e6:.1f} to {max(values) * 1e6:.1f})"
+
+
+def table(jobs: Sequence[Job]) -> list[str]:
+    """Medians with the least and the most; the quotient of the pairs with its interval."""
+    found: dict[tuple[str, int, str], dict[tuple[str, int], float | None]] = defaultdict(dict)
+    for job in jobs:
+        found[job["mpi"], job["ranks"], job["cell"]][job["way"], job["round"]] = job["seconds"]
+    rows = []
+    for (mpi, ranks, cell), times in found.items():
+        pairs = [
+            (native, ours)
+            for (way, number), native in times.items()
+            if way == "native" and native and (ours := times.get(("unisono", number)))
+        ]
+        failed = sum(time is None for time in times.values())
+        words = [mpi, str(ranks), cell]
+        if not pairs:
+            rows.append([*words, "", "", f"{failed} jobs failed"])
+            continue
+        estimate = estimate_median([ours / native for native, ours in pairs])
+        text = f"{estimate.median:.3g} ({estimate.low:.3g} to {estimate.high:.3g})"
+        text += f"; {failed} jobs failed" if failed else ""
+        columns = [microseconds([native for native, _ in pairs]), microseconds([o for _, o in pairs])]
+        rows.append([*words, *columns, text])
+    return markdown.table(
+        ["MPI library", "ranks", "calls", "native, us", "Unisono, us", "Unisono / native"], rows, (0, 2)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mpi", default=",".join(LIBRARIES))
+    parser.add_argument("--ranks", default="4,8")
+    parser.add_argument("--jobs", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--table", type=Path, help="of a file that --json wrote")
+    options = parser.parse_args()
+    if options.table:
+        print("\n".join(table(read_json(options.table)["jobs"])))
+        return
+    about = {
+        "processor": processor(),
+        "cores": machine.cores().usable,
+        "revision": harness.revision(),
+        "busy before": machine.busy_share(),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
+        jobs = list(measured(names, ranks, options.jobs, Path(folder)))
+    print("\n".join(table(jobs)))
+    if options.json:
+        write_json(about | {"jobs": jobs}, options.json)
+
+
+if __name__ == "__main__":
+    main()
