@@ -4,10 +4,12 @@
   .venv/bin/python -m experiments.waits --table FILE
 
 Each cell is a job of experiments/inputs/waits.c or of IMB-MPI1, natively and under Unisono in turn; rounds
-of all cells, so that a cell's jobs are spread over the whole run. MPICH's ranks spin: natively few calls.
+of all cells, so that a cell's jobs are spread over the whole run. Both ways make as many calls: 20 to 1000,
+what a native job makes in half a second.
 """
 
 import argparse
+import itertools
 import os
 import re
 import statistics
@@ -30,8 +32,9 @@ from experiments.start import processor
 LIBRARIES = ("debian-mpich", "mpich", "intel", "openmpi")
 PATTERNS = ("pairs", "ring", "halo", "probe", "dup", "fence")
 IMB = ("PingPong", "Sendrecv", "Exchange")
-CALLS = {"native": 20, "unisono": 500}
-WAYS = tuple(CALLS)
+WAYS = ("native", "unisono")
+FEWEST, MOST = 20, 1000  # calls of a job
+ENOUGH = 0.5  # seconds of native calls: where ranks spin, few calls take long
 LIMIT = 120  # seconds of a job
 
 
@@ -41,6 +44,7 @@ class Job(TypedDict):
     cell: str
     way: str
     round: int
+    calls: int
     seconds: float | None  # of a call; None: the job failed
 
 
@@ -73,13 +77,13 @@ def seconds_in(output: str) -> float:
     return float(output.split(maxsplit=1)[0])
 
 
-def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str) -> float | None:
+def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str, calls: int) -> float | None:
     under = [] if way == "native" else [str(places.program("unisono-exec"))]
-    program = [part.replace("{calls}", str(CALLS[way])) for part in command]
+    program = [part.replace("{calls}", str(calls)) for part in command]
     try:
         done = subprocess.run(
             [*mpi.launcher(ranks), *under, *program],
-            env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull},
+            env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": mpi.library_path()},
             capture_output=True,
             text=True,
             check=True,
@@ -94,13 +98,29 @@ def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str) -> fl
 def measured(names: Sequence[str], ranks: Sequence[int], jobs: int, folder: Path) -> Iterator[Job]:
     mpis = [places.find_mpi(name) for name in names]
     programs = {mpi.name: built(mpi, folder) for mpi in mpis}
-    for number in range(jobs):
-        for mpi in mpis:
-            for size in ranks:
-                for cell, command in cells(mpi, programs[mpi.name]):
-                    for way in WAYS if number % 2 == 0 else reversed(WAYS):
-                        time = seconds(mpi, size, command, way)
-                        yield Job(mpi=mpi.name, ranks=size, cell=cell, way=way, round=number, seconds=time)
+    places_of_cells = [
+        (mpi, size, cell, command)
+        for mpi in mpis
+        for size in ranks
+        for cell, command in cells(mpi, programs[mpi.name])
+    ]
+    numbers: dict[tuple[str, int, str], int] = {}
+    for number, (mpi, size, cell, command) in itertools.product(range(jobs), places_of_cells):
+        where = mpi.name, size, cell
+        if where not in numbers:
+            pilot = seconds(mpi, size, command, "native", FEWEST)
+            numbers[where] = FEWEST if not pilot else max(FEWEST, min(MOST, round(ENOUGH / pilot)))
+        for way in WAYS if number % 2 == 0 else reversed(WAYS):
+            time = seconds(mpi, size, command, way, numbers[where])
+            yield Job(
+                mpi=mpi.name,
+                ranks=size,
+                cell=cell,
+                way=way,
+                round=number,
+                calls=numbers[where],
+                seconds=time,
+            )
 
 
 def microseconds(values: Sequence[float]) -> str:

@@ -14,6 +14,7 @@
 namespace unisono {
 
 constinit std::atomic<WaitMode> g_library_waits{WaitMode::spin};
+constinit std::atomic<bool> g_library_yields{false};
 
 namespace {
 
@@ -61,7 +62,8 @@ void give_way_as_launched() noexcept {
   g_library_waits.store(shared ? WaitMode::yield : WaitMode::spin, std::memory_order_relaxed);
 }
 
-void give_way(WaitMode mode) noexcept {
+void give_way(WaitMode mode, bool library_yields) noexcept {
+  g_library_yields.store(library_yields, std::memory_order_relaxed);
   g_settled.store(true, std::memory_order_relaxed);
   g_library_waits.store(mode, std::memory_order_relaxed);
 }

@@ -9,6 +9,7 @@
 namespace unisono {
 
 extern constinit std::atomic<WaitMode> g_library_waits;
+extern constinit std::atomic<bool> g_library_yields;
 
 /// Whether waits of the MPI library give their core away: ranks of this node share cores. Until
 /// MPI_Init has ended, what the launcher tells holds.
@@ -16,10 +17,13 @@ inline bool gives_way() {
   return g_library_waits.load(std::memory_order_relaxed) != WaitMode::spin;
 }
 
+/// Whether the library's waits yield by themselves, but for those of MPI_Probe: Intel MPI's do.
+inline bool library_yields() { return g_library_yields.load(std::memory_order_relaxed); }
+
 /// Sets it from what the launcher and the system tell, before MPI_Init.
 void give_way_as_launched() noexcept;
 /// Sets it for the rest of the job. WaitMode::yield: without naps.
-void give_way(WaitMode mode) noexcept;
+void give_way(WaitMode mode, bool library_yields) noexcept;
 
 /// While this thread is in a function of MPI that waits. Elsewhere a program may do something else
 /// between two looks, and so never naps.

@@ -195,9 +195,8 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   if (!wait) complain(setting("UNISONO_WAIT") + ": " + wait.error());
   const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
-  // Intel MPI (2021.19) yields in its own waits.
-  const bool gives = node.oversubscribed && !kSimulated && here.flavour != "intel";
-  give_way(gives ? asked.value_or(WaitMode::sleep) : WaitMode::spin);
+  const bool shares = node.oversubscribed && !kSimulated;
+  give_way(shares ? asked.value_or(WaitMode::sleep) : WaitMode::spin, here.flavour == "intel");
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)
