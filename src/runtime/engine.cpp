@@ -195,8 +195,9 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   if (!wait) complain(setting("UNISONO_WAIT") + ": " + wait.error());
   const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
-  const bool shares = node.oversubscribed && !kSimulated;
-  give_way(shares ? asked.value_or(WaitMode::sleep) : WaitMode::spin, here.flavour == "intel");
+  const bool shares_cores = node.oversubscribed && !kSimulated;
+  give_way(shares_cores ? asked.value_or(WaitMode::sleep) : WaitMode::spin,
+           here.flavour == "intel");
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)
