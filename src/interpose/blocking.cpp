@@ -165,13 +165,14 @@ bool is_of_tool(const char* name) {
 template <FunctionName kName, class Function, class Looking, class... Arguments>
 int wait_giving_way(Looking looking, Arguments... arguments) {
   using Native = Next<kName, Function>;
-  constexpr bool kIsProbe = std::string_view(kName.text).ends_with("robe");
-  if (!gives_way() || (library_yields() && !kIsProbe)) [[likely]]
+  if (!gives_way()) [[likely]]
     return Native::call(arguments...);
   static const bool is_tool = is_of_tool(kName.text);
   if (is_tool) return Native::call(arguments...);
-  if (!waits_turn()) return looking(arguments...);
-  const BlockingCall here;
+  constexpr bool kIsProbe = std::string_view(kName.text).ends_with("robe");
+  const bool yields = library_yields() && !kIsProbe;
+  if (!yields && !waits_turn()) return looking(arguments...);
+  const BlockingCall here(yields);
   return Native::call(arguments...);
 }
 

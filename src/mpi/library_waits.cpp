@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -55,6 +56,16 @@ class Tests {
 
 }  // namespace
 
+bool yields_by_itself(std::string_view library) {
+  constexpr std::string_view kMpich = "MPICH Version:";
+  if (!library.starts_with(kMpich)) return library.starts_with("Intel");
+  const std::size_t begin = library.find_first_not_of(" \t", kMpich.size());
+  int major = 0;
+  if (begin != library.npos)
+    std::from_chars(library.data() + begin, library.data() + library.size(), major);
+  return major >= 5;
+}
+
 void give_way_as_launched() noexcept {
   if (g_settled.load(std::memory_order_relaxed)) return;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -68,8 +79,9 @@ void give_way(WaitMode mode, bool library_yields) noexcept {
   g_library_waits.store(mode, std::memory_order_relaxed);
 }
 
-BlockingCall::BlockingCall() noexcept
-    : outer_(std::exchange(t_call, this)), waiter_(mode(), window()) {}
+BlockingCall::BlockingCall(bool yields_by_itself) noexcept
+    : outer_(std::exchange(t_call, this)),
+      waiter_(yields_by_itself ? WaitMode::spin : mode(), window()) {}
 BlockingCall::~BlockingCall() { t_call = outer_; }
 
 void turned_in_vain() noexcept {

@@ -3,6 +3,7 @@
 // look in vain is followed by a yield, and in a wait that lasts by a nap.
 #pragma once
 #include <atomic>
+#include <string_view>
 
 #include "wait/waiter.h"
 
@@ -17,8 +18,12 @@ inline bool gives_way() {
   return g_library_waits.load(std::memory_order_relaxed) != WaitMode::spin;
 }
 
-/// Whether the library's waits yield by themselves, but for those of MPI_Probe: Intel MPI's do.
+/// Whether point-to-point calls of the library yield by themselves, but for MPI_Probe: those of
+/// Intel MPI and of MPICH from 5 on do.
 inline bool library_yields() { return g_library_yields.load(std::memory_order_relaxed); }
+
+/// The same, from the first line of MPI_Get_library_version.
+bool yields_by_itself(std::string_view library);
 
 /// Sets it from what the launcher and the system tell, before MPI_Init.
 void give_way_as_launched() noexcept;
@@ -29,7 +34,7 @@ void give_way(WaitMode mode, bool library_yields) noexcept;
 /// between two looks, and so never naps.
 class BlockingCall {
  public:
-  BlockingCall() noexcept;
+  explicit BlockingCall(bool yields_by_itself = false) noexcept;
   ~BlockingCall();
   BlockingCall(const BlockingCall&) = delete;
   BlockingCall& operator=(const BlockingCall&) = delete;

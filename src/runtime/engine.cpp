@@ -197,7 +197,7 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
   const bool shares_cores = node.oversubscribed && !kSimulated;
   give_way(shares_cores ? asked.value_or(WaitMode::sleep) : WaitMode::spin,
-           here.flavour == "intel");
+           yields_by_itself(library_line()));
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)
