@@ -1,5 +1,5 @@
 // Point-to-point calls that wait, of ranks that share one core: results, statuses and errors as MPI
-// has them, and a wait that lasts naps, which MPICH by itself does nowhere.
+// has them, and a probe that lasts naps, which MPICH by itself does nowhere.
 //
 //   mpiexec -n 4 unisono-exec blocking_calls
 #include <dlfcn.h>
@@ -142,8 +142,9 @@ void come_late(const Ring& ring) {
     usleep(kLate);
     for (int other = 1; other < ring.size; ++other) MPI_Send(&got, 1, MPI_INT, other, 13, kAll);
   } else {
-    MPI_Recv(&got, 1, MPI_INT, 0, 13, kAll, MPI_STATUS_IGNORE);
+    MPI_Probe(0, 13, kAll, MPI_STATUS_IGNORE);
     CHECK(g_naps > before);
+    MPI_Recv(&got, 1, MPI_INT, 0, 13, kAll, MPI_STATUS_IGNORE);
   }
 }
 
