@@ -33,6 +33,7 @@ from experiments.tables import (
     surface,
     torus,
     unasked,
+    waiting,
 )
 from experiments.whatif import page as whatif_page
 from scripts import defaults
@@ -69,6 +70,7 @@ PAGES: dict[str, Mapping[str, Maker]] = {
     "unasked/lengths.md": unasked.LENGTHS,
     "unasked/node.md": unasked.NODE,
     "unasked/start.md": unasked.START,
+    "waiting.md": waiting.TABLES,
 }
 
 

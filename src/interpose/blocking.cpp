@@ -27,11 +27,11 @@ namespace {
 /// Looks until `look(done)` says that it is over, or fails: the error.
 template <class Look>
 int look_until_done(const Look& look) {
-  BlockingCall here;
+  const BlockingCall here;
   for (int done = 0;;) {
     const int code = look(done);
     if (code != MPI_SUCCESS || done != 0) return code;
-    here.found_nothing();
+    found_nothing();
   }
 }
 

@@ -7,10 +7,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
+#include <new>
 #include <utility>
 
 #include "base/launcher.h"
 #include "mpi/threads.h"
+#include "wait/waiter.h"
 
 namespace unisono {
 
@@ -20,7 +23,6 @@ constinit std::atomic<bool> g_library_yields{false};
 namespace {
 
 constinit std::atomic<bool> g_settled{false};
-thread_local BlockingCall* t_call = nullptr;
 
 /// Of this thread, for all waits of the MPI library.
 wait::Window& window() {
@@ -33,6 +35,38 @@ WaitMode mode() {
   const WaitMode mode = g_library_waits.load(std::memory_order_relaxed);
   return mode == WaitMode::sleep && several_threads() ? WaitMode::yield : mode;
 }
+
+/// The wait of a call. Never destroyed with its thread, whose last destructors may call MPI.
+class CallWait {
+ public:
+  void begin(WaitMode mode) {
+    end();
+    waiter_ = new (room_) Waiter(mode, window());
+    has_turned_ = false;
+  }
+  void end() {
+    if (waiter_ != nullptr) waiter_->~Waiter();
+    waiter_ = nullptr;
+  }
+  void found_nothing() {
+    if (waiter_ == nullptr) begin(mode());  // a call within the call had its own
+    waiter_->nothing_came();
+  }
+  /// A turn looks at the network before it looks at the node's memory: after the first one nothing
+  /// is known yet.
+  void turned_in_vain() {
+    if (has_turned_) found_nothing();
+    has_turned_ = true;
+  }
+
+ private:
+  Waiter* waiter_ = nullptr;  // in the room
+  bool has_turned_ = false;
+  alignas(Waiter) std::byte room_[sizeof(Waiter)];
+};
+
+thread_local bool t_in_call = false;
+thread_local CallWait t_wait;
 
 /// Looks that follow each other at once belong to a wait; the others to a program that does
 /// something else in between, and keeps its core.
@@ -80,14 +114,20 @@ void give_way(WaitMode mode, bool library_yields) noexcept {
 }
 
 BlockingCall::BlockingCall(bool yields_by_itself) noexcept
-    : outer_(std::exchange(t_call, this)),
-      waiter_(yields_by_itself ? WaitMode::spin : mode(), window()) {}
-BlockingCall::~BlockingCall() { t_call = outer_; }
+    : outer_(std::exchange(t_in_call, true)) {
+  t_wait.begin(yields_by_itself ? WaitMode::spin : mode());
+}
+BlockingCall::~BlockingCall() {
+  t_wait.end();
+  t_in_call = outer_;
+}
+
+void found_nothing() noexcept { t_wait.found_nothing(); }
 
 void turned_in_vain() noexcept {
   thread_local Tests tests;
   const int error = errno;
-  t_call != nullptr ? t_call->turned_in_vain() : tests.turned_in_vain();
+  t_in_call ? t_wait.turned_in_vain() : tests.turned_in_vain();
   errno = error;
 }
 

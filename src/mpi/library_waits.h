@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "wait/waiter.h"
+#include "base/wait_mode.h"
 
 namespace unisono {
 
@@ -31,7 +31,8 @@ void give_way_as_launched() noexcept;
 void give_way(WaitMode mode, bool library_yields) noexcept;
 
 /// While this thread is in a function of MPI that waits. Elsewhere a program may do something else
-/// between two looks, and so never naps.
+/// between two looks, and so never naps. An error handler may leave the call by longjmp(): then the
+/// thread naps in other waits, too.
 class BlockingCall {
  public:
   explicit BlockingCall(bool yields_by_itself = false) noexcept;
@@ -39,20 +40,12 @@ class BlockingCall {
   BlockingCall(const BlockingCall&) = delete;
   BlockingCall& operator=(const BlockingCall&) = delete;
 
-  void found_nothing() { waiter_.nothing_came(); }
-  /// The same within a turn of the MPI library, which looks at the network before it looks at the
-  /// node's memory: after the first one nothing is known yet.
-  void turned_in_vain() {
-    if (has_turned_) waiter_.nothing_came();
-    has_turned_ = true;
-  }
-
  private:
-  BlockingCall* outer_;
-  Waiter waiter_;
-  bool has_turned_ = false;
+  bool outer_;
 };
 
+/// In such a call: a look has found nothing.
+void found_nothing() noexcept;
 /// A turn of the MPI library, in whatever function, has moved nothing. Keeps errno.
 void turned_in_vain() noexcept;
 
