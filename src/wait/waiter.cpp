@@ -17,6 +17,8 @@ constexpr int kSpins = 2000;
 // that somebody wakes; the longer the wait, the more of its time a busy neighbour gets.
 constexpr int kNapsPerDoubling = 16;
 constexpr int kDoublings = 2;
+// What a wait is for may come in many pieces, each with a look.
+constexpr int kLooksBetweenNaps = 16;
 
 /// Of this thread, for all waits for messages of Unisono's own.
 wait::Window& window() {
@@ -38,13 +40,20 @@ void Waiter::nothing_came() {
 }
 
 void Waiter::something_came() {
-  tests_ = naps_ = 0;
+  tests_ = naps_ = looks_ = 0;
   poll_.end();
 }
 
 void Waiter::poll_or_nap() {
   if (poll_.look_again() != wait::Poll::Next::sleep) return;
-  const int doublings = std::min(naps_++ / kNapsPerDoubling, kDoublings);
+  if (naps_ > 0 && looks_ < kLooksBetweenNaps) {
+    ++looks_;
+    sched_yield();
+    return;
+  }
+  looks_ = 0;
+  const int doublings = naps_ / kNapsPerDoubling;
+  if (naps_ < kNapsPerDoubling * kDoublings) ++naps_;
   wait::Sleep nap(wait::sleep_cost().cost() * (1 << doublings));
   const timespec limit = nap.limit();
   if (nanosleep(&limit, nullptr) == 0) nap.nobody_ended_it();

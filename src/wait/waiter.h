@@ -22,6 +22,7 @@ class Waiter {
   wait::Poll poll_;  // in WaitMode::sleep only
   int tests_ = 0;
   int naps_ = 0;
+  int looks_ = 0;  // since the last nap
 };
 
 }  // namespace unisono

@@ -241,7 +241,7 @@ static void* public_function(size_t slot, const char* name, const void* caller) 
 }
 
 /// UCX's, for a library that calls it: of MPICH Unisono's stands before it (interpose/turn.cpp).
-static void* turn_function(size_t slot, const char* name, const void* caller) {
+static void* turn_function(uint64_t place, const char* name, const void* caller) {
   void (*turn_over)(void*) = NULL;
   struct unisono_mpi_library mpi;
   Dl_info info;
@@ -254,10 +254,13 @@ static void* turn_function(size_t slot, const char* name, const void* caller) {
   if (is_mpi && next != NULL) target = accelerated(name, &mpi);
   if (target != NULL)
     *(void**)&turn_over = dlsym(__atomic_load_n(&g_flavour, __ATOMIC_ACQUIRE), "unisono_turn_over");
-  if (turn_over == NULL)  // `next` may be another library's as well
-    return next != NULL ? next : unisono_search_symbol(name, unisono_is_not_ours);
-  turn_over(next);
-  store(slot, target);
+  if (next == NULL) next = unisono_search_symbol(name, unisono_is_not_ours);
+  if (turn_over != NULL)
+    turn_over(next);
+  else
+    target = next;
+  // For this caller: another library may have a copy of UCX for itself.
+  if (target != NULL) keep(place, target);
   return target;
 }
 
@@ -267,7 +270,7 @@ void* unisono_resolve(size_t slot, const void* caller) {
   void* target = found_before(place);
   if (target != NULL) return target;
   if (strncmp(name, "unisono_", 8) == 0) return public_function(slot, name, caller);
-  if (strncmp(name, "ucp_", 4) == 0) return turn_function(slot, name, caller);
+  if (strncmp(name, "ucp_", 4) == 0) return turn_function(place, name, caller);
   // What the dynamic linker would have found without Unisono: the same for all, or for this caller.
   void* of_all = next_of_all(name);
   void* native = of_all == NULL || g_made_visible ? next_of_caller(name, caller) : of_all;
