@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -101,7 +102,9 @@ bool yields_by_itself(std::string_view library) {
 }
 
 void give_way_as_launched() noexcept {
-  if (g_settled.load(std::memory_order_relaxed)) return;
+  const char* wait = std::getenv("UNISONO_WAIT");
+  const bool spins = wait != nullptr && std::string_view(wait) == "spin";
+  if (g_settled.load(std::memory_order_relaxed) || spins || unisono_is_switched_off() != 0) return;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const bool shared = cores > 0 && unisono_job_here().ranks > cores;
   g_library_waits.store(shared ? WaitMode::yield : WaitMode::spin, std::memory_order_relaxed);

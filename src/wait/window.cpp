@@ -8,6 +8,8 @@ namespace {
 
 // The cost follows what is measured by this part of the difference.
 constexpr int kSmoothing = 8;
+// A rank that was stopped in its first sleep, or had to wait for its core, has learned nothing.
+constexpr Time kMostCost = std::chrono::milliseconds(1);
 // Until the costs are known, which the first sleep tells.
 constexpr int kFirstYields = 16;
 // Where each yield lets others compute, polling costs little, but a rank that waits for its turn on
@@ -23,7 +25,7 @@ void SleepCost::overran(Time by) {
   if (is_known())
     cost_ += (std::clamp(by, Time(0), 2 * cost_) - cost_) / kSmoothing;
   else if (by > Time(0))
-    cost_ = by;
+    cost_ = std::min(by, kMostCost);
 }
 
 void Window::yielded(Time took) { yield_ = std::min(yield_, std::max(took, Time(1))); }
