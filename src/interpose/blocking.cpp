@@ -9,7 +9,6 @@
 #if !defined(OPEN_MPI) && !defined(UNISONO_FLAVOUR_SMPI)
 #include <dlfcn.h>
 
-#include <climits>
 #include <cstddef>
 #include <memory>
 #include <new>
