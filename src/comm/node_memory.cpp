@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/say.h"
 #include "base/size.h"
 #include "comm/placement.h"
@@ -235,7 +236,7 @@ void enter(const node::Segment& segment, int rank, int ranks, const NodeSettings
   own.mode = settings.mode;
   own.affinity = node::affinity();
   own.private_cache = node::private_cache_bytes(own.affinity, settings.machine);
-  own.cores = std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota_cores());
+  own.cores = online_cores();
   own.address = &g_word;
   own.word = g_word;
   own.process_names.store(namespace_of_processes());

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/hash.h"
 #include "base/version.h"
 #include "mpi/comm.h"
@@ -33,38 +34,6 @@ int cores_in(const node::CpuMask& mask) {
   return cores;
 }
 
-int read_quota(const char* path, const char* format) {
-  std::FILE* file = std::fopen(path, "r");
-  if (file == nullptr) return INT_MAX;
-  long long quota = 0, period = 0;
-  const int read = std::fscanf(file, format, &quota, &period);
-  std::fclose(file);
-  if (read != 2 || quota <= 0 || period <= 0) return INT_MAX;
-  return static_cast<int>(std::clamp<long long>(quota / period, 1, INT_MAX));
-}
-
-}  // namespace
-
-int quota_cores() {
-  return std::min(read_quota("/sys/fs/cgroup/cpu.max", "%lld %lld"), [] {
-    std::FILE* file = std::fopen("/proc/self/cgroup", "r");
-    if (file == nullptr) return INT_MAX;
-    char line[4096];
-    int cores = INT_MAX;
-    while (std::fgets(line, sizeof line, file) != nullptr) {
-      if (std::strncmp(line, "0::", 3) != 0) continue;
-      line[std::strcspn(line, "\n")] = '\0';
-      char path[5000];
-      std::snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", line + 3);
-      cores = read_quota(path, "%lld %lld");
-    }
-    std::fclose(file);
-    return cores;
-  }());
-}
-
-namespace {
-
 /// The same number on all ranks that run on one kernel, whatever their containers and network
 /// namespaces call themselves: cores are shared by these, not by those with one host name.
 std::uint64_t kernel_hash() {
@@ -79,11 +48,6 @@ std::uint64_t kernel_hash() {
 }
 
 int kernel_number() { return static_cast<int>(kernel_hash() & INT_MAX); }
-
-// Not those of the affinity: a launcher may bind few ranks to few cores, many to all.
-int cores_here(int quota) {
-  return std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
-}
 
 /// Whether the ranks of `group` are more than its cores and the quota of any.
 bool is_oversubscribed(MPI_Comm group, int quota) {
@@ -187,7 +151,7 @@ OwnPlace own_place() {
           fnv1a(bytes),
           has_fabric(),
           fastest_port(),
-          cores_here(quota_cores())};
+          online_cores()};
 }
 
 // Where nobody shares a node, or all do, nobody needs to be asked who does.
@@ -214,7 +178,7 @@ NodeFacts node_facts(MPI_Comm world, MPI_Comm node, const JobPlace& place) {
   const bool oversubscribed_node = is_oversubscribed(node, quota);
   const bool oversubscribed_machine = is_oversubscribed(machine, INT_MAX);
   PMPI_Comm_free(&machine);
-  const int cores = cores_here(quota);
+  const int cores = online_cores(quota);
   const bool one_node = size_of(node) == size_of(world);
   int facts[] = {oversubscribed_node || oversubscribed_machine ? 1 : 0, one_node ? 0 : 1,
                  has_fabric() ? 1 : 0, -cores, size_of(node)};

@@ -75,7 +75,4 @@ std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node);
 /// Empty where there is one.
 std::vector<int> nodes_of_ranks(MPI_Comm world, MPI_Comm node, const NodeFacts& facts);
 
-/// Whole cores that the control group's quota allows this process; INT_MAX without a quota.
-int quota_cores();
-
 }  // namespace unisono

@@ -7,14 +7,10 @@
 #include <mpi.h>
 
 #if !defined(OPEN_MPI) && !defined(UNISONO_FLAVOUR_SMPI)
-#include <dlfcn.h>
-
-#include <cstddef>
-#include <memory>
-#include <new>
 #include <string_view>
 
 #include "interpose/entry.h"
+#include "interpose/looking.h"
 #include "interpose/next.h"
 #include "interpose/turn.h"
 #include "interpose/wait_all.h"
@@ -23,154 +19,15 @@
 namespace unisono {
 namespace {
 
-/// Looks until `look(done)` says that it is over, or fails: the error.
-template <class Look>
-int look_until_done(const Look& look) {
-  const BlockingCall here;
-  for (int done = 0;;) {
-    const int code = look(done);
-    if (code != MPI_SUCCESS || done != 0) return code;
-    found_nothing();
-  }
-}
-
-int wait_for(MPI_Request* request, MPI_Status* status) {
-  return look_until_done([&](int& done) { return PMPI_Test(request, &done, status); });
-}
-
-/// What `start` has begun, unless it fails.
-template <class Start>
-int start_and_wait(const Start& start, MPI_Status* status) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = start(&request);
-  return code == MPI_SUCCESS ? wait_for(&request, status) : code;
-}
-
-/// A receive that nobody waits for any more.
-void withdraw(MPI_Request& request) {
-  PMPI_Cancel(&request);
-  wait_for(&request, MPI_STATUS_IGNORE);
-}
-
-template <class Send>
-int send_and_receive(const Send& send, void* buffer, int count, MPI_Datatype type, int source,
-                     int tag, MPI_Comm comm, MPI_Status* status) {
-  MPI_Request received = MPI_REQUEST_NULL, sent = MPI_REQUEST_NULL;
-  int code = PMPI_Irecv(buffer, count, type, source, tag, comm, &received);
-  if (code != MPI_SUCCESS) return code;
-  code = send(&sent);
-  if (code != MPI_SUCCESS) {
-    withdraw(received);
-    return code;
-  }
-  const int of_receive = wait_for(&received, status);
-  const int of_send = wait_for(&sent, MPI_STATUS_IGNORE);
-  return of_receive != MPI_SUCCESS ? of_receive : of_send;
-}
-
-}  // namespace
-
-namespace looking {
-
-int Wait(MPI_Request* request, MPI_Status* status) { return wait_for(request, status); }
-int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  return look_until_done([=](int& done) { return PMPI_Testall(count, requests, &done, statuses); });
-}
-int Waitany(int count, MPI_Request requests[], int* which, MPI_Status* status) {
-  return look_until_done(
-      [=](int& done) { return PMPI_Testany(count, requests, which, &done, status); });
-}
-int Waitsome(int count, MPI_Request requests[], int* number, int which[], MPI_Status statuses[]) {
-  return look_until_done([=](int& done) {
-    const int code = PMPI_Testsome(count, requests, number, which, statuses);
-    done = code == MPI_SUCCESS && *number != 0;
-    return code;
-  });
-}
-int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return look_until_done(
-      [=](int& there) { return PMPI_Iprobe(source, tag, comm, &there, status); });
-}
-int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return look_until_done(
-      [=](int& there) { return PMPI_Improbe(source, tag, comm, &there, message, status); });
-}
-int Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  return start_and_wait(
-      [=](MPI_Request* request) { return PMPI_Imrecv(buffer, count, type, message, request); },
-      status);
-}
-int Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-         MPI_Status* status) {
-  return start_and_wait(
-      [=](MPI_Request* request) {
-        return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
-      },
-      status);
-}
-
-#define UNISONO_SENDS(name, nonblocking)                                                           \
-  int name(const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm) { \
-    return start_and_wait(                                                                         \
-        [=](MPI_Request* request) {                                                                \
-          return nonblocking(buffer, count, type, target, tag, comm, request);                     \
-        },                                                                                         \
-        MPI_STATUS_IGNORE);                                                                        \
-  }
-UNISONO_SENDS(Send, PMPI_Isend)
-UNISONO_SENDS(Ssend, PMPI_Issend)
-UNISONO_SENDS(Rsend, PMPI_Irsend)
-
-int Sendrecv(const void* from, int count, MPI_Datatype type, int target, int tag, void* into,
-             int most, MPI_Datatype type_into, int source, int tag_of_source, MPI_Comm comm,
-             MPI_Status* status) {
-  const auto send = [=](MPI_Request* request) {
-    return PMPI_Isend(from, count, type, target, tag, comm, request);
-  };
-  return send_and_receive(send, into, most, type_into, source, tag_of_source, comm, status);
-}
-
-/// What is sent has to leave the buffer before what comes takes its place.
-int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int target, int tag, int source,
-                     int tag_of_source, MPI_Comm comm, MPI_Status* status) {
-  int bytes = 0, packed = 0;
-  int code = PMPI_Pack_size(count, type, comm, &bytes);
-  if (code != MPI_SUCCESS) return code;
-  const std::unique_ptr<std::byte[]> copy(new (std::nothrow)
-                                              std::byte[static_cast<unsigned>(bytes)]);
-  if (copy == nullptr) {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
-    return MPI_ERR_NO_MEM;
-  }
-  code = PMPI_Pack(buffer, count, type, copy.get(), bytes, &packed, comm);
-  if (code != MPI_SUCCESS) return code;
-  const auto send = [&](MPI_Request* request) {
-    return PMPI_Isend(copy.get(), packed, MPI_PACKED, target, tag, comm, request);
-  };
-  return send_and_receive(send, buffer, count, type, source, tag_of_source, comm, status);
-}
-
-}  // namespace looking
-
-namespace {
-
-/// Whether a tool's function is called so: it calls the PMPI function in its turn.
-bool is_of_tool(const char* name) {
-  Dl_info tool{}, library{};
-  return dladdr(find_next(name), &tool) != 0 && dladdr(find_next("PMPI_Init"), &library) != 0 &&
-         tool.dli_fbase != library.dli_fbase;
-}
-
 template <FunctionName kName, class Function, class Looking, class... Arguments>
 int wait_giving_way(Looking looking, Arguments... arguments) {
   using Native = Next<kName, Function>;
   if (!gives_way()) [[likely]]
     return Native::call(arguments...);
-  static const bool is_tool = is_of_tool(kName.text);
-  if (is_tool) return Native::call(arguments...);
+  if (has_tool<kName>()) return Native::call(arguments...);
   constexpr bool kIsProbe = std::string_view(kName.text).ends_with("robe");
   const bool yields = library_yields() && !kIsProbe;
-  if (!yields && !waits_turn()) return looking(arguments...);
+  if (!yields && !waits_turn() && may_look()) return looking(arguments...);
   const BlockingCall here(yields);
   return Native::call(arguments...);
 }

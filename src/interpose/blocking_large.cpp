@@ -1,5 +1,6 @@
 // The large-count forms of the point-to-point calls that wait (blocking.cpp). Where the wait gives
-// its core away, a count that fits goes the way of the plain form. The stub exports these names for
+// its core away, a count that fits goes the way of the plain form, but for a tool that has the
+// large one. The stub exports these names for
 // all MPI libraries, so that a program finds them where the library has none (Open MPI 5): there
 // counts are narrowed.
 #include <mpi.h>
@@ -22,15 +23,15 @@ bool fits(MPI_Count count) { return 0 <= count && count <= INT_MAX; }
 
 // A call `name`_c with one count, and how it is passed on with another: `arguments` in terms of
 // `n`.
-#define UNISONO_LARGE_AS(name, parameters, comm, arguments_c, arguments)      \
-  static int narrow_##name parameters {                                       \
-    Narrowing narrow(#name "_c", comm);                                       \
-    const int n = narrow.count(count, true);                                  \
-    return narrow.failed() ? narrow.report() : name arguments;                \
-  }                                                                           \
-  ENTRY int name##_c parameters {                                             \
-    if (gives_way() && fits(count)) return narrow_##name arguments_c;         \
-    return Next<#name "_c", int parameters, narrow_##name>::call arguments_c; \
+#define UNISONO_LARGE_AS(name, parameters, comm, arguments_c, arguments)                         \
+  static int narrow_##name parameters {                                                          \
+    Narrowing narrow(#name "_c", comm);                                                          \
+    const int n = narrow.count(count, true);                                                     \
+    return narrow.failed() ? narrow.report() : name arguments;                                   \
+  }                                                                                              \
+  ENTRY int name##_c parameters {                                                                \
+    if (gives_way() && fits(count) && !has_tool<#name "_c">()) return narrow_##name arguments_c; \
+    return Next<#name "_c", int parameters, narrow_##name>::call arguments_c;                    \
   }
 #define UNISONO_LARGE(name, parameters, comm, arguments_c, arguments)    \
   UNISONO_LARGE_AS(MPI_##name, parameters, comm, arguments_c, arguments) \
@@ -78,7 +79,7 @@ UNISONO_LARGE_SENDING(Rsend)
                         int(const void*, MPI_Count, MPI_Datatype, int, int, void*, MPI_Count,      \
                             MPI_Datatype, int, int, MPI_Comm, MPI_Status*),                        \
                         narrow_##name>;                                                            \
-    const bool is_narrow = gives_way() && fits(count) && fits(most);                               \
+    const bool is_narrow = gives_way() && fits(count) && fits(most) && !has_tool<#name "_c">();    \
     const auto run = is_narrow ? narrow_##name : Native::call;                                     \
     return run(from, count, type, target, tag, into, most, type_into, source, tag_of_source, comm, \
                status);                                                                            \

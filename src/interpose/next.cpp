@@ -1,5 +1,7 @@
 #include "interpose/next.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -25,6 +27,12 @@ void* require_next(const char* name) {
   if (void* address = find_next(name)) return address;
   say("no library of this process defines " + std::string(name));
   std::abort();
+}
+
+bool is_of_tool(const char* name) {
+  Dl_info tool{}, library{};
+  return dladdr(find_next(name), &tool) != 0 && dladdr(find_next("PMPI_Init"), &library) != 0 &&
+         tool.dli_fbase != library.dli_fbase;
 }
 
 }  // namespace unisono

@@ -12,6 +12,9 @@ void* find_next(const char* name);
 /// As find_next, but says what is missing and ends the program.
 void* require_next(const char* name);
 
+/// Whether the next definition is that of a tool, which calls the PMPI function in its turn.
+bool is_of_tool(const char* name);
+
 template <std::size_t kLength>
 struct FunctionName {
   char text[kLength];
@@ -43,5 +46,12 @@ class Next<kName, Result(Arguments...), kFallback> {
 
   static inline constinit std::atomic<Function> function_{&find_and_call};
 };
+
+/// As is_of_tool, found out at the first call.
+template <FunctionName kName>
+bool has_tool() {
+  static const bool has = is_of_tool(kName.text);
+  return has;
+}
 
 }  // namespace unisono

@@ -35,6 +35,16 @@ unsigned find_and_turn(void* worker) {
   return moved;
 }
 
+constinit std::atomic<unsigned> g_in_vain{0};  // a thread may count over another one's turn
+
+/// Every so many of them.
+void count_turn_in_vain() {
+  constexpr unsigned kTurnsPerReading = 16;
+  const unsigned turns = g_in_vain.load(std::memory_order_relaxed) + 1;
+  g_in_vain.store(turns, std::memory_order_relaxed);
+  if (turns % kTurnsPerReading == 0 && gives_way_late()) turned_often_in_vain();
+}
+
 }  // namespace
 
 bool waits_turn() noexcept { return g_has_turned.load(std::memory_order_relaxed); }
@@ -44,7 +54,9 @@ bool waits_turn() noexcept { return g_has_turned.load(std::memory_order_relaxed)
 ENTRY unsigned ucp_worker_progress(void* worker) {
   using namespace unisono;
   if (gives_way()) return turn(worker);
-  return g_progress.load(std::memory_order_relaxed)(worker);
+  const unsigned moved = g_progress.load(std::memory_order_relaxed)(worker);
+  if (moved == 0) count_turn_in_vain();
+  return moved;
 }
 
 /// Called by the stub: what the MPI library has found in place of ucp_worker_progress.

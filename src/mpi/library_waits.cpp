@@ -1,7 +1,6 @@
 #include "mpi/library_waits.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,29 +11,30 @@
 #include <new>
 #include <utility>
 
+#include "base/cores.h"
 #include "base/launcher.h"
+#include "mpi/simulated.h"
 #include "mpi/threads.h"
 #include "wait/waiter.h"
 
 namespace unisono {
 
-constinit std::atomic<WaitMode> g_library_waits{WaitMode::spin};
-constinit std::atomic<bool> g_library_yields{false};
+constinit std::atomic<GivesWay> g_gives_way{GivesWay::never};
+constinit std::atomic<LibraryWaits> g_library;
 
 namespace {
 
 constinit std::atomic<bool> g_settled{false};
 
-/// Of this thread, for all waits of the MPI library.
-wait::Window& window() {
-  thread_local wait::Window one;
-  return one;
-}
+// Of this thread, for all waits of the MPI library.
+constinit thread_local wait::Window t_window;
+constinit thread_local wait::Spin t_spin;
 
 /// Where several threads call MPI, who waits holds a lock that the others may want: no naps.
 WaitMode mode() {
-  const WaitMode mode = g_library_waits.load(std::memory_order_relaxed);
-  return mode == WaitMode::sleep && several_threads() ? WaitMode::yield : mode;
+  const GivesWay when = g_gives_way.load(std::memory_order_relaxed);
+  if (when == GivesWay::naps && !several_threads()) return WaitMode::sleep;
+  return when >= GivesWay::yields ? WaitMode::yield : WaitMode::spin;
 }
 
 /// The wait of a call. Never destroyed with its thread, whose last destructors may call MPI.
@@ -42,7 +42,7 @@ class CallWait {
  public:
   void begin(WaitMode mode) {
     end();
-    waiter_ = new (room_) Waiter(mode, window());
+    waiter_ = new (room_) Waiter(mode, t_window, t_spin);
     has_turned_ = false;
   }
   void end() {
@@ -53,8 +53,8 @@ class CallWait {
     if (waiter_ == nullptr) begin(mode());  // a call within the call had its own
     waiter_->nothing_came();
   }
-  /// A turn looks at the network before it looks at the node's memory: after the first one nothing
-  /// is known yet.
+  /// In MPICH 4.0 a turn looks at the network before it looks at the node's memory: after the
+  /// first one nothing is known yet.
   void turned_in_vain() {
     if (has_turned_) found_nothing();
     has_turned_ = true;
@@ -89,31 +89,78 @@ class Tests {
   wait::Time yield_ = std::chrono::microseconds(1);  // the shortest; at first more than most take
 };
 
+/// Turns of waits where each rank has its core. Where a wait of the library begins is not known:
+/// its turns follow each other soon, and a program's that does something else in between do not.
+class LateTurns {
+ public:
+  /// After some more of them.
+  void turned_in_vain() {
+    wait::Time time = wait::now();
+    if (time - last_ > kApart) begin_ = time;
+    if (t_spin.has_passed(time - begin_)) {
+      wait::yield(t_spin);
+      begin_ = time = wait::now();
+    }
+    last_ = time;
+  }
+
+ private:
+  static constexpr wait::Time kApart = std::chrono::microseconds(50);
+
+  wait::Time begin_{0}, last_{0};
+};
+
 }  // namespace
 
-bool yields_by_itself(std::string_view library) {
+LibraryWaits waits_of(std::string_view library) {
   constexpr std::string_view kMpich = "MPICH Version:";
-  if (!library.starts_with(kMpich)) return library.starts_with("Intel");
+  if (library.starts_with("Intel")) return {.yield = true};
   const std::size_t begin = library.find_first_not_of(" \t", kMpich.size());
   int major = 0;
-  if (begin != library.npos)
+  if (library.starts_with(kMpich) && begin != library.npos)
     std::from_chars(library.data() + begin, library.data() + library.size(), major);
-  return major >= 5;
+  return {.yield = major >= 5, .may_look_among_threads = major >= 4};
 }
+
+GivesWay when_waits_give_way(std::optional<WaitMode> asked, bool shares_cores) {
+  if (kSimulated || asked == WaitMode::spin) return GivesWay::never;
+  if (!shares_cores) return GivesWay::late;
+  return asked == WaitMode::yield ? GivesWay::yields : GivesWay::naps;
+}
+
+bool may_look() {
+  return g_library.load(std::memory_order_relaxed).may_look_among_threads || !several_threads();
+}
+
+namespace {
+
+/// Cores of all ranks of this node together, as far as one of them can tell. A mask of one core is
+/// that of a rank which its launcher has bound.
+int launched_cores() {
+  cpu_set_t mask;
+  const bool known = sched_getaffinity(0, sizeof mask, &mask) == 0;
+  const int cores = known ? CPU_COUNT(&mask) : 1;
+  return cores > 1 ? std::min(cores, quota_cores()) : online_cores();
+}
+
+}  // namespace
 
 void give_way_as_launched() noexcept {
   const char* wait = std::getenv("UNISONO_WAIT");
   const bool spins = wait != nullptr && std::string_view(wait) == "spin";
   if (g_settled.load(std::memory_order_relaxed) || spins || unisono_is_switched_off() != 0) return;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  const bool shared = cores > 0 && unisono_job_here().ranks > cores;
-  g_library_waits.store(shared ? WaitMode::yield : WaitMode::spin, std::memory_order_relaxed);
+  const bool shared = unisono_job_here().ranks > launched_cores();
+  g_gives_way.store(shared ? GivesWay::yields : GivesWay::never, std::memory_order_relaxed);
 }
 
-void give_way(WaitMode mode, bool library_yields) noexcept {
-  g_library_yields.store(library_yields, std::memory_order_relaxed);
+void give_way(GivesWay when, LibraryWaits library) noexcept {
+  g_library.store(library, std::memory_order_relaxed);
   g_settled.store(true, std::memory_order_relaxed);
-  g_library_waits.store(mode, std::memory_order_relaxed);
+  g_gives_way.store(when, std::memory_order_relaxed);
+}
+
+void give_way_no_more() noexcept {
+  if (!g_settled.load(std::memory_order_relaxed)) give_way(GivesWay::never, {});
 }
 
 BlockingCall::BlockingCall(bool yields_by_itself) noexcept
@@ -126,6 +173,13 @@ BlockingCall::~BlockingCall() {
 }
 
 void found_nothing() noexcept { t_wait.found_nothing(); }
+
+void turned_often_in_vain() noexcept {
+  constinit thread_local LateTurns turns;
+  const int error = errno;
+  turns.turned_in_vain();
+  errno = error;
+}
 
 void turned_in_vain() noexcept {
   thread_local Tests tests;

@@ -19,8 +19,6 @@ namespace {
 // comes within these. A pause instruction takes 40 ns on Intel's cores since Skylake.
 constexpr int kEagerLooks = 1000;
 constexpr int kRelaxesPerIdle = 64;
-// From here on the rank waits for one that computes, or that has no core after all.
-constexpr int kSpins = 10'000;
 // A yield takes half a microsecond when nobody else wants the core.
 constexpr int kYieldsPerIdle = 16;
 // How late a message of the MPI library may be because everybody sleeps, against how often a rank
@@ -41,15 +39,14 @@ std::uint32_t* futex_of(SharedMemory::Word& word) {
   return reinterpret_cast<std::uint32_t*>(&word) + low;
 }
 
-/// Of this thread, for all waits for a word.
-wait::Window& window() {
-  thread_local wait::Window one;
-  return one;
-}
+// Of this thread, for all waits for a word.
+constinit thread_local wait::Window t_window;
+constinit thread_local wait::Spin t_spin;
 
 }  // namespace
 
-SharedMemory::Pause::Pause(const WaitPolicy& policy) : policy_(policy), poll_(window()) {}
+SharedMemory::Pause::Pause(const WaitPolicy& policy)
+    : policy_(policy), poll_(t_window), spin_(t_spin) {}
 
 bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
   if (policy_.mode == WaitMode::sleep) {
@@ -58,13 +55,16 @@ bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
     return next != wait::Poll::Next::sleep;
   }
   ++looks_;
-  if (policy_.mode == WaitMode::spin && looks_ < kSpins) {
+  if (policy_.mode == WaitMode::spin) {
     if (looks_ <= kEagerLooks) return true;
-    relax();
-    if (looks_ % kRelaxesPerIdle == 0) be_idle();
-    return true;
+    if (!spin_.look_again()) {
+      relax();
+      if (looks_ % kRelaxesPerIdle == 0) be_idle();
+      return true;
+    }
+  } else {
+    sched_yield();
   }
-  sched_yield();
   if (looks_ % kYieldsPerIdle == 0) be_idle();
   return true;
 }

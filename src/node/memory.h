@@ -9,6 +9,7 @@
 #include "node/copy.h"
 #include "node/wait.h"
 #include "wait/poll.h"
+#include "wait/spin.h"
 
 namespace unisono::node {
 
@@ -33,7 +34,8 @@ struct SharedMemory {
     void be_idle() const;
 
     const WaitPolicy& policy_;
-    wait::Poll poll_;  // in WaitMode::sleep only
+    wait::Poll poll_;          // in WaitMode::sleep only
+    wait::SpinningWait spin_;  // in WaitMode::spin only
     std::int64_t looks_ = 0;
     int sleep_ms_ = 1;
   };

@@ -75,11 +75,13 @@ void Engine::start() noexcept {
     Files files;
     // Also when this rank is disabled, or has no memory: it must not leave the others waiting.
     if (has_met(meet(read_settings(files), place_))) begin(files);
+    give_way_no_more();
   } catch (...) {
     started_ = active_ = online_ = false;
     const bool alone = size_of(MPI_COMM_WORLD) == 1;
     say_in_need(alone ? "no memory in MPI_Init; everything runs in the MPI library"
                       : "no memory in MPI_Init, where other ranks wait: the job is aborted");
+    give_way_no_more();
     if (alone) return;
     PMPI_Abort(MPI_COMM_WORLD, 1);
     _exit(1);
@@ -195,9 +197,7 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
   if (!wait) complain(setting("UNISONO_WAIT") + ": " + wait.error());
   const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
-  const bool shares_cores = node.oversubscribed && !kSimulated;
-  give_way(shares_cores ? asked.value_or(WaitMode::sleep) : WaitMode::spin,
-           yields_by_itself(library_line()));
+  give_way(when_waits_give_way(asked, node.oversubscribed), waits_of(library_line()));
 
   const auto cache = parse_size(variable("UNISONO_PLAN_CACHE"));
   if (!cache)

@@ -9,10 +9,6 @@ namespace unisono {
 
 namespace {
 
-// A spinning rank whose message is this late is waiting for a rank that computes, or that has no
-// core after all (a host with several namespaces looks like several hosts): from then on it yields,
-// which costs nothing when nobody else wants the core.
-constexpr int kSpins = 2000;
 // A nap is at first as long as it costs, so that a message is hardly later than a sleeper would be
 // that somebody wakes; the longer the wait, the more of its time a busy neighbour gets.
 constexpr int kNapsPerDoubling = 16;
@@ -20,28 +16,28 @@ constexpr int kDoublings = 2;
 // What a wait is for may come in many pieces, each with a look.
 constexpr int kLooksBetweenNaps = 16;
 
-/// Of this thread, for all waits for messages of Unisono's own.
-wait::Window& window() {
-  thread_local wait::Window one;
-  return one;
-}
+// Of this thread, for all waits for messages of Unisono's own.
+constinit thread_local wait::Window t_window;
+constinit thread_local wait::Spin t_spin;
 
 }  // namespace
 
-Waiter::Waiter(WaitMode mode, wait::Window& window) : mode_(mode), poll_(window) {}
-Waiter::Waiter(WaitMode mode) : Waiter(mode, window()) {}
+Waiter::Waiter(WaitMode mode, wait::Window& window, wait::Spin& spin)
+    : mode_(mode), poll_(window), spin_(spin) {}
+Waiter::Waiter(WaitMode mode) : Waiter(mode, t_window, t_spin) {}
 
 void Waiter::nothing_came() {
   if (mode_ == WaitMode::sleep) return poll_or_nap();
-  if (mode_ == WaitMode::spin && tests_ < kSpins)
-    ++tests_;
+  if (mode_ == WaitMode::spin)
+    spin_.look_again();
   else
     sched_yield();
 }
 
 void Waiter::something_came() {
-  tests_ = naps_ = looks_ = 0;
+  naps_ = looks_ = 0;
   poll_.end();
+  spin_.end();
 }
 
 void Waiter::poll_or_nap() {

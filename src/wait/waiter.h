@@ -2,14 +2,15 @@
 #pragma once
 #include "base/wait_mode.h"
 #include "wait/poll.h"
+#include "wait/spin.h"
 
 namespace unisono {
 
 /// One wait, from the first test that found nothing to the next that found something.
 class Waiter {
  public:
-  /// Of the kind of that window.
-  Waiter(WaitMode mode, wait::Window& window);
+  /// Of the kind of these.
+  Waiter(WaitMode mode, wait::Window& window, wait::Spin& spin);
   /// For messages of Unisono's own.
   explicit Waiter(WaitMode mode);
   void nothing_came();  ///< call after each fruitless test
@@ -19,8 +20,8 @@ class Waiter {
   void poll_or_nap();
 
   WaitMode mode_;
-  wait::Poll poll_;  // in WaitMode::sleep only
-  int tests_ = 0;
+  wait::Poll poll_;          // in WaitMode::sleep only
+  wait::SpinningWait spin_;  // in WaitMode::spin only
   int naps_ = 0;
   int looks_ = 0;  // since the last nap
 };

@@ -117,6 +117,30 @@ void complete(const Ring& ring) {
   CHECK(number == 1 && indices[0] == 4 && got[2] == 2);
 }
 
+/// Errors are those of the call's communicator, also where a message is one's own (MPI_COMM_SELF
+/// would end the program), and a call with a wrong argument takes no message.
+void fail_alone(const Ring& ring) {
+  std::array<int, 2> sent{1, 2};
+  int got = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  for (const int source : {ring.rank, MPI_ANY_SOURCE}) {
+    MPI_Isend(sent.data(), 2, MPI_INT, ring.rank, 14, kAll, &request);
+    CHECK(conformance::class_of(MPI_Recv(&got, 1, MPI_INT, source, 14, kAll, MPI_STATUS_IGNORE)) ==
+          MPI_ERR_TRUNCATE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Isend(sent.data(), 2, MPI_INT, ring.right, 15, kAll, &request);
+  std::array<int, 2> taken{};
+  REFUSED(Sendrecv(sent.data(), 1, MPI_INT, ring.size, 0, taken.data(), 2, MPI_INT, ring.left, 15,
+                   kAll, MPI_STATUS_IGNORE));
+  REFUSED(Sendrecv_replace(sent.data(), -1, MPI_INT, ring.right, 0, ring.left, 15, kAll,
+                           MPI_STATUS_IGNORE));
+  CHECK(taken[0] == 0);
+  MPI_Recv(taken.data(), 2, MPI_INT, ring.left, 15, kAll, MPI_STATUS_IGNORE);
+  CHECK(taken[1] == 2);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 void fail(const Ring& ring) {
   const std::array<int, 2> sent{1, 2};
   int got = 0;
@@ -130,6 +154,7 @@ void fail(const Ring& ring) {
   REFUSED(Send(&got, 1, MPI_INT, ring.size, 0, kAll));
   REFUSED(Sendrecv(&got, 1, MPI_INT, ring.size, 0, &got, 1, MPI_INT, ring.left, 0, kAll,
                    MPI_STATUS_IGNORE));
+  fail_alone(ring);
   MPI_Comm_set_errhandler(kAll, MPI_ERRORS_ARE_FATAL);
 }
 

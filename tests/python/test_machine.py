@@ -38,10 +38,13 @@ def test_max_is_no_quota(tmp_path: Path, own: Path) -> None:
 
 def test_version_1(tmp_path: Path) -> None:
     root = tmp_path / "cgroup"
-    (root / "cpu").mkdir(parents=True)
-    (root / "cpu/cpu.cfs_quota_us").write_text("50000")
-    (root / "cpu/cpu.cfs_period_us").write_text("100000")
-    cores = machine.cores(root, tmp_path / "none")
+    (root / "cpu/job").mkdir(parents=True)
+    (root / "cpu/cpu.cfs_quota_us").write_text("-1")
+    (root / "cpu/job/cpu.cfs_quota_us").write_text("50000")
+    (root / "cpu/job/cpu.cfs_period_us").write_text("100000")
+    own = tmp_path / "own"
+    own.write_text("4:memory:/other\n2:cpuacct,cpu:/job\n0::/\n")
+    cores = machine.cores(root, own)
     assert cores.quota == 0.5
     assert cores.usable == 1
 

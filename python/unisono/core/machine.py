@@ -25,37 +25,33 @@ def read(path: Path) -> str | None:
         return None
 
 
-def quota_v2(root: Path, group: str) -> float | None:
-    """The smallest cpu.max on the way from our group to the top."""
-    smallest: float | None = None
-    folder = root / group.lstrip("/")
-    while True:
-        limit = (read(folder / "cpu.max") or "max").split()
-        if limit[0] != "max":
-            cores = int(limit[0]) / int(limit[1])
-            smallest = cores if smallest is None else min(smallest, cores)
-        if folder == root or root not in folder.parents:
-            return smallest
-        folder = folder.parent
+def quota_of(folder: Path) -> float | None:
+    """What one control group allows: in version 2 a file, in version 1 two."""
+    limit = (read(folder / "cpu.max") or "").split()
+    if len(limit) != 2:
+        limit = [read(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+    numbers = [int(text) for text in limit if text.isdecimal()]
+    return numbers[0] / numbers[1] if len(numbers) == 2 and all(numbers) else None
 
 
-def quota_v1(root: Path) -> float | None:
-    quota, period = read(root / "cpu/cpu.cfs_quota_us"), read(root / "cpu/cpu.cfs_period_us")
-    if quota and period and int(quota) > 0:
-        return int(quota) / int(period)
-    return None
+def smallest_quota(top: Path, group: str) -> float | None:
+    """The smallest quota on the way from a group to the top. Within a container the group's path may be the
+    host's, which is not there, and the top the container's own."""
+    folder = top / group.lstrip("/")
+    folders = [folder, *(parent for parent in folder.parents if parent.is_relative_to(top))]
+    return min((quota for quota in map(quota_of, folders) if quota is not None), default=None)
 
 
 def cores(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> Cores:
-    group = "/"
-    for line in (read(own) or "").splitlines():
-        if line.startswith("0::"):
-            group = line[3:]
-    quota = quota_v2(root, group)
+    quotas = []
+    for line in (read(own) or "0::/").splitlines():
+        _, controllers, group = line.split(":", 2)
+        if not controllers or "cpu" in controllers.split(","):
+            quotas.append(smallest_quota(root / "cpu" if controllers else root, group))
     return Cores(
         online=os.cpu_count() or 1,
         allowed=len(os.sched_getaffinity(0)),
-        quota=quota if quota is not None else quota_v1(root),
+        quota=min((quota for quota in quotas if quota is not None), default=None),
     )
 
 

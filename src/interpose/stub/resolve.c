@@ -240,13 +240,26 @@ static void* public_function(size_t slot, const char* name, const void* caller) 
   return target;
 }
 
+/// What the dynamic linker would have found without Unisono: the same for all, or for this caller.
+static void* native_function(const char* name, void* of_all, const void* caller) {
+  void* found = of_all == NULL || g_made_visible ? next_of_caller(name, caller) : of_all;
+  return found != NULL ? found : of_all;
+}
+
+__attribute__((noreturn)) static void end_without(const char* name) {
+  if (unisono_user_reads(&g_standard_error))
+    dprintf(STDERR_FILENO,
+            "unisono: %s was called, but no library of this process defines it (%s)\n", name,
+            UNISONO_KNOWN_LIBRARIES);
+  abort();
+}
+
 /// UCX's, for a library that calls it: of MPICH Unisono's stands before it (interpose/turn.cpp).
 static void* turn_function(uint64_t place, const char* name, const void* caller) {
   void (*turn_over)(void*) = NULL;
   struct unisono_mpi_library mpi;
   Dl_info info;
-  void* of_all = next_of_all(name);
-  void* next = of_all != NULL ? of_all : next_of_caller(name, caller);
+  void* next = native_function(name, next_of_all(name), caller);
   void* target = NULL;
   unisono_find_mpi_library(caller, &mpi);
   const bool is_mpi = mpi.flavour != NULL && strcmp(mpi.flavour, "openmpi") != 0 &&
@@ -259,8 +272,9 @@ static void* turn_function(uint64_t place, const char* name, const void* caller)
     turn_over(next);
   else
     target = next;
+  if (target == NULL) end_without(name);
   // For this caller: another library may have a copy of UCX for itself.
-  if (target != NULL) keep(place, target);
+  keep(place, target);
   return target;
 }
 
@@ -271,10 +285,8 @@ void* unisono_resolve(size_t slot, const void* caller) {
   if (target != NULL) return target;
   if (strncmp(name, "unisono_", 8) == 0) return public_function(slot, name, caller);
   if (strncmp(name, "ucp_", 4) == 0) return turn_function(place, name, caller);
-  // What the dynamic linker would have found without Unisono: the same for all, or for this caller.
   void* of_all = next_of_all(name);
-  void* native = of_all == NULL || g_made_visible ? next_of_caller(name, caller) : of_all;
-  if (native == NULL) native = of_all;
+  void* native = native_function(name, of_all, caller);
   if (native != NULL && (!unisono_is_of_mpi(native, name) || is_of_another_mpi(native))) {
     if (native == of_all && !g_made_visible) store(slot, native);
     return native;
@@ -282,13 +294,7 @@ void* unisono_resolve(size_t slot, const void* caller) {
   struct unisono_mpi_library mpi;
   unisono_find_mpi_library(caller, &mpi);
   target = mpi.flavour != NULL ? through_unisono(name, native, &mpi) : without_mpi(name);
-  if (target == NULL) {
-    if (unisono_user_reads(&g_standard_error))
-      dprintf(STDERR_FILENO,
-              "unisono: %s was called, but no library of this process defines it (%s)\n", name,
-              UNISONO_KNOWN_LIBRARIES);
-    abort();
-  }
+  if (target == NULL) end_without(name);
   if (of_all != NULL && !g_made_visible)
     store(slot, target);
   else if (mpi.flavour != NULL)
