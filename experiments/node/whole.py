@@ -3,7 +3,7 @@
   .venv/bin/python -m experiments.node.whole --mpi mpich,openmpi -n 4 --pattern loop --json whole.json
   .venv/bin/python -m experiments.node.whole --table whole.json
 
-Arms: native; unasked, with nothing set; first, what the table of defaults says, with nothing compared
+Patterns: those of tests/gym/job.cpp. Arms: native; unasked, with nothing set; first, what the table of defaults says, with nothing compared
 (UNISONO_ONLINE=off); kernels, those of the node alone. Jobs of all arms in turn, each with an empty memory,
 run the kinds of the gym (tests/gym/job.cpp) one after the other.
 """
@@ -30,12 +30,28 @@ CELLS += [
     for size in (8, 8192)
 ]
 CELLS += ["barrier:0"]
+# All blocking collectives, from short to long.
+ALL = [
+    f"{name}:{size}"
+    for names, sizes in (
+        (("bcast", "allreduce", "reduce", "scan", "exscan"), (8, 32 << 10, 1 << 20)),
+        (
+            (
+                *("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "gather", "gatherv"),
+                *("scatter", "scatterv", "reduce_scatter_block", "reduce_scatter"),
+            ),
+            (8, 8 << 10, 256 << 10),
+        ),
+    )
+    for name in names
+    for size in sizes
+] + ["barrier:0"]
 NATIVE = "native"
 ARMS = {
     NATIVE: {},
     "unasked": {},
     "first": {"UNISONO_ONLINE": "off"},
-    "kernels": {f"UNISONO_{cell.partition(':')[0].upper()}": "shm" for cell in CELLS},
+    "kernels": {f"UNISONO_{cell.partition(':')[0].upper()}": "shm" for cell in ALL},
 }
 Place = tuple[str, int, str, int]  # library, ranks, pattern, calls
 
@@ -115,16 +131,17 @@ def main() -> None:
     parser.add_argument("--calls", default="1000")
     parser.add_argument("--jobs", type=int, default=5)
     parser.add_argument("--arms", default=",".join(ARMS))
-    parser.add_argument("--kinds", default=",".join(CELLS), help="COLLECTIVE:BYTES")
+    parser.add_argument("--kinds", default=",".join(CELLS), help="COLLECTIVE:BYTES, or all")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
     if options.table:
         rows = files.read_json(options.table)
     else:
+        kinds = ALL if options.kinds == "all" else options.kinds.split(",")
         words = [options.mpi.split(","), map(int, options.ranks.split(",")), options.pattern.split(",")]
         where = itertools.product(*words, map(int, options.calls.split(",")))
-        rows = list(measured(where, options.arms.split(","), options.jobs, options.kinds.split(",")))
+        rows = list(measured(where, options.arms.split(","), options.jobs, kinds))
     if options.json:
         files.write_json(rows, options.json)
     print("\n".join(table(rows)))
