@@ -3,9 +3,9 @@
   .venv/bin/python -m experiments.node.whole --mpi mpich,openmpi -n 4 --pattern loop --json whole.json
   .venv/bin/python -m experiments.node.whole --table whole.json
 
-Patterns: those of tests/gym/job.cpp. Arms: native; unasked, with nothing set; first, what the table of defaults says, with nothing compared
-(UNISONO_ONLINE=off); kernels, those of the node alone. Jobs of all arms in turn, each with an empty memory,
-run the kinds of the gym (tests/gym/job.cpp) one after the other.
+Patterns: those of tests/gym/job.cpp. Arms: native; unasked, with nothing set; first, what the table of
+defaults says, with nothing compared (UNISONO_ONLINE=off); kernels, those of the node alone. Jobs of all arms
+in turn, in rounds over all places, each with an empty memory, run the kinds one after the other.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def seconds(place: Place, arm: str, cells: Sequence[str]) -> dict[str, float]:
 def measured(
     all_places: Iterable[Place], arms: Sequence[str], jobs: int, cells: Sequence[str]
 ) -> Iterator[Job]:
-    for place, job in itertools.product(all_places, range(jobs)):
+    for job, place in itertools.product(range(jobs), list(all_places)):
         turn = [*arms[job % len(arms) :], *arms[: job % len(arms)]]
         for arm in turn:
             try:
