@@ -10,8 +10,9 @@ namespace unisono::wait {
 
 namespace {
 
-// A yield that took no longer than so many of the shortest has returned at once.
-constexpr int kAtOnce = 2;
+// A yield that took less than so many of the shortest has returned at once: a change to another
+// process and back takes longer.
+constexpr int kAtOnce = 8;
 // Who had the core for longer than so many of the longest waits that spin computes, and gives it
 // back when the system says so: to yield sooner gains nothing.
 constexpr int kComputes = 4;
