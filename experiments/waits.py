@@ -1,11 +1,13 @@
 """Waits of the MPI library on a node whose ranks share cores: natively and under Unisono.
 
   .venv/bin/python -m experiments.waits --json FILE [--jobs 5] [--mpi NAMES] [--ranks 4,8]
+  .venv/bin/python -m experiments.waits --json FILE --ranks 2 --only computing --beside nothing,job,work
   .venv/bin/python -m experiments.waits --table FILE
 
 Each cell is a job of experiments/inputs/waits.c or of IMB-MPI1, natively and under Unisono in turn; rounds
 of all cells, so that a cell's jobs are spread over the whole run. Both ways make as many calls: 20 to 1000,
-what a native job makes in half a second.
+what a native job makes in half a second. Beside them run nothing, a second job of the same kind, or as many
+processes that compute as there are cores.
 """
 
 import argparse
@@ -13,12 +15,16 @@ import itertools
 import os
 import re
 import statistics
+import signal
 import subprocess
+import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 from unisono.core import machine, places
 from unisono.core.estimates import estimate_median
@@ -36,12 +42,17 @@ WAYS = ("native", "unisono")
 FEWEST, MOST = 20, 1000  # calls of a job
 ENOUGH = 0.5  # seconds of native calls: where ranks spin, few calls take long
 LIMIT = 120  # seconds of a job
+ENDLESS = 10**9  # calls
+UNDER_WAY = 1.0  # seconds after which a job beside is in its calls
+NOTHING, JOB, WORK = "nothing", "job", "work"
+NAMES = {JOB: "a second job", WORK: "processes that compute"}
 
 
 class Job(TypedDict):
     mpi: str
     ranks: int
     cell: str
+    beside: NotRequired[str]
     way: str
     round: int
     calls: int
@@ -77,50 +88,98 @@ def seconds_in(output: str) -> float:
     return float(output.split(maxsplit=1)[0])
 
 
-def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str, calls: int) -> float | None:
-    under = [] if way == "native" else [str(places.program("unisono-exec"))]
-    program = [part.replace("{calls}", str(calls)) for part in command]
-    try:
-        done = subprocess.run(
-            [*mpi.launcher(ranks), *under, *program],
-            env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": mpi.library_path()},
-            capture_output=True,
+class Cell(NamedTuple):
+    mpi: places.Mpi
+    ranks: int
+    name: str
+    command: Sequence[str]
+    beside: str
+
+    def started(self, way: str, calls: int) -> subprocess.Popen[str]:
+        under = [] if way == "native" else [str(places.program("unisono-exec"))]
+        program = [part.replace("{calls}", str(calls)) for part in self.command]
+        about = {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": self.mpi.library_path()}
+        return subprocess.Popen(
+            [*self.mpi.launcher(self.ranks), *under, *program],
+            env=self.mpi.shell(self.ranks) | about,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=True,
-            timeout=LIMIT,
+            start_new_session=True,
         )
-        return seconds_in(done.stdout)
-    except (subprocess.SubprocessError, ValueError, IndexError) as error:
-        print(f"{mpi.name}, {ranks} ranks, {program}, {way}: {error}", flush=True)
-        return None
+
+    @contextmanager
+    def neighbours(self, way: str) -> Iterator[None]:
+        """What runs beside a job, until it has ended."""
+        with ExitStack() as all_of_them:
+            others = []
+            if self.beside == JOB:
+                others.append(self.started(way, ENDLESS))
+            if self.beside == WORK:
+                computing = [sys.executable, "-c", "while True: pass"]
+                others += [
+                    subprocess.Popen(computing, text=True, start_new_session=True)
+                    for _ in range(machine.cores().usable)
+                ]
+            for other in others:
+                all_of_them.callback(end, other)
+            if others:
+                time.sleep(UNDER_WAY)
+            yield
+
+    def seconds(self, way: str, calls: int) -> float | None:
+        with self.neighbours(way):
+            job = self.started(way, calls)
+            try:
+                output, _ = job.communicate(timeout=LIMIT)
+                if job.returncode != 0:
+                    raise subprocess.CalledProcessError(job.returncode, job.args)
+                return seconds_in(output)
+            except (subprocess.SubprocessError, ValueError, IndexError) as error:
+                print(f"{self.mpi.name}, {self.ranks} ranks, {self.name}, {way}: {error}", flush=True)
+                return None
+            finally:
+                end(job)
 
 
-def measured(names: Sequence[str], ranks: Sequence[int], jobs: int, folder: Path) -> Iterator[Job]:
-    mpis = [places.find_mpi(name) for name in names]
-    programs = {mpi.name: built(mpi, folder) for mpi in mpis}
-    places_of_cells = [
-        (mpi, size, cell, command)
-        for mpi in mpis
-        for size in ranks
-        for cell, command in cells(mpi, programs[mpi.name])
-    ]
+def end(job: subprocess.Popen[str]) -> None:
+    """And all its processes."""
+    with suppress(ProcessLookupError):
+        os.killpg(job.pid, signal.SIGTERM)
+    job.communicate()
+
+
+def measured(cells_of_all: Sequence[Cell], jobs: int) -> Iterator[Job]:
     numbers: dict[tuple[str, int, str], int] = {}
-    for number, (mpi, size, cell, command) in itertools.product(range(jobs), places_of_cells):
-        where = mpi.name, size, cell
+    for number, cell in itertools.product(range(jobs), cells_of_all):
+        where = cell.mpi.name, cell.ranks, cell.name
         if where not in numbers:
-            pilot = seconds(mpi, size, command, "native", FEWEST)
+            pilot = cell._replace(beside=NOTHING).seconds("native", FEWEST)
             numbers[where] = FEWEST if not pilot else max(FEWEST, min(MOST, round(ENOUGH / pilot)))
         for way in WAYS if number % 2 == 0 else reversed(WAYS):
-            time = seconds(mpi, size, command, way, numbers[where])
             yield Job(
-                mpi=mpi.name,
-                ranks=size,
-                cell=cell,
+                mpi=cell.mpi.name,
+                ranks=cell.ranks,
+                cell=cell.name,
+                beside=cell.beside,
                 way=way,
                 round=number,
                 calls=numbers[where],
-                seconds=time,
+                seconds=cell.seconds(way, numbers[where]),
             )
+
+
+def chosen(options: argparse.Namespace, folder: Path) -> list[Cell]:
+    mpis = [places.find_mpi(name) for name in options.mpi.split(",")]
+    programs = {mpi.name: built(mpi, folder) for mpi in mpis}
+    return [
+        Cell(mpi, int(ranks), name, command, beside)
+        for mpi in mpis
+        for ranks in options.ranks.split(",")
+        for name, command in cells(mpi, programs[mpi.name])
+        for beside in options.beside.split(",")
+        if options.only in name
+    ]
 
 
 def microseconds(values: Sequence[float]) -> str:
@@ -129,18 +188,19 @@ def microseconds(values: Sequence[float]) -> str:
 
 def table(jobs: Sequence[Job]) -> list[str]:
     """Medians with the least and the most; the quotient of the pairs with its interval."""
-    found: dict[tuple[str, int, str], dict[tuple[str, int], float | None]] = defaultdict(dict)
+    found: dict[tuple[str, int, str, str], dict[tuple[str, int], float | None]] = defaultdict(dict)
     for job in jobs:
-        found[job["mpi"], job["ranks"], job["cell"]][job["way"], job["round"]] = job["seconds"]
+        where = job["mpi"], job["ranks"], job["cell"], job.get("beside", NOTHING)
+        found[where][job["way"], job["round"]] = job["seconds"]
     rows = []
-    for (mpi, ranks, cell), times in found.items():
+    for (mpi, ranks, cell, beside), times in found.items():
         pairs = [
             (native, ours)
             for (way, number), native in times.items()
             if way == "native" and native and (ours := times.get(("unisono", number)))
         ]
         failed = sum(time is None for time in times.values())
-        words = [mpi, str(ranks), cell]
+        words = [mpi, str(ranks), cell if beside == NOTHING else f"{cell}, beside {NAMES[beside]}"]
         if not pairs:
             rows.append([*words, "", "", f"{failed} jobs failed"])
             continue
@@ -161,6 +221,8 @@ def main() -> None:
     parser.add_argument("--mpi", default=",".join(LIBRARIES))
     parser.add_argument("--ranks", default="4,8")
     parser.add_argument("--jobs", type=int, default=5)
+    parser.add_argument("--only", default="", help="calls whose name has this text")
+    parser.add_argument("--beside", default=NOTHING, help=f"of {NOTHING}, {JOB}, {WORK}")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
@@ -174,8 +236,7 @@ def main() -> None:
         "busy before": machine.busy_share(),
     }
     with tempfile.TemporaryDirectory() as folder:
-        names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
-        jobs = list(measured(names, ranks, options.jobs, Path(folder)))
+        jobs = list(measured(chosen(options, Path(folder)), options.jobs))
     print("\n".join(table(jobs)))
     if options.json:
         write_json(about | {"jobs": jobs}, options.json)
