@@ -14,8 +14,8 @@ import argparse
 import itertools
 import os
 import re
-import statistics
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
