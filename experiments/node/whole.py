@@ -92,13 +92,42 @@ def measured(
             yield Job(place=place, arm=arm, job=job, seconds=times)
 
 
-def table(rows: Sequence[Job]) -> Iterator[str]:
-    """Medians of the rounds' quotients, and the least and greatest; below: the medians' geometric means."""
-    times: dict[Place, dict[tuple[str, int], dict[str, float]]] = defaultdict(dict)
+Jobs = dict[tuple[str, int], dict[str, float]]  # arm, job: seconds of each kind
+
+
+def by_place(rows: Sequence[Job]) -> dict[Place, Jobs]:
+    times: dict[Place, Jobs] = defaultdict(dict)
     for row in rows:
         mpi, ranks, pattern, calls = row["place"]
         times[mpi, ranks, pattern, calls][row["arm"], row["job"]] = row["seconds"]
-    for place, jobs in times.items():
+    return times
+
+
+def summary(rows: Sequence[Job]) -> list[str]:
+    """Of what runs unasked: a line for each place, and its kinds that are slower than natively."""
+    lines = []
+    for (mpi, ranks, pattern, calls), jobs in by_place(rows).items():
+        quotients: dict[str, list[float]] = defaultdict(list)
+        for (arm, job), seconds in jobs.items():
+            for kind, time in seconds.items() if arm == "unasked" and (NATIVE, job) in jobs else ():
+                quotients[kind].append(time / jobs[NATIVE, job][kind])
+        medians = {kind: statistics.median(found) for kind, found in quotients.items()}
+        slow = sorted((medians[kind], kind) for kind in quotients if min(quotients[kind]) > 1)[::-1]
+        below = [f"{kind.removesuffix(':0')} {median:.2f}" for median, kind in slow if median > 1 / 0.95]
+        mean = statistics.geometric_mean(medians.values())
+        faster = sum(max(found) < 1 for found in quotients.values())
+        count = len(next(iter(quotients.values())))
+        cells = [f"{mean:.2f}", str(len(medians)), str(faster), str(len(slow)), ", ".join(below)]
+        lines.append([mpi, str(ranks), pattern, str(calls), str(count), *cells])
+    head = ["MPI library", "ranks", "pattern", "calls", "jobs", "mean", "kinds"]
+    return markdown.table(
+        [*head, "faster in all jobs", "slower in all jobs", "of these beyond 1.05"], lines, (0, 2, 9)
+    )
+
+
+def table(rows: Sequence[Job]) -> Iterator[str]:
+    """Medians of the rounds' quotients, and the least and greatest; below: the medians' geometric means."""
+    for place, jobs in by_place(rows).items():
         arms = list(dict.fromkeys(arm for arm, _ in jobs if arm != NATIVE))
         rounds = [job for arm, job in jobs if arm == NATIVE]
         yield f"\n{place[0]}, {place[1]} ranks, {place[2]}, {place[3]} calls, {len(rounds)} jobs:\n"
@@ -144,7 +173,7 @@ def main() -> None:
         rows = list(measured(where, options.arms.split(","), options.jobs, kinds))
     if options.json:
         files.write_json(rows, options.json)
-    print("\n".join(table(rows)))
+    print("\n".join([*table(rows), "", *summary(rows)]))
 
 
 if __name__ == "__main__":
