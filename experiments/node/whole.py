@@ -4,8 +4,9 @@
   .venv/bin/python -m experiments.node.whole --table whole.json
 
 Patterns: those of tests/gym/job.cpp. Arms: native; unasked, with nothing set; first, what the table of
-defaults says, with nothing compared (UNISONO_ONLINE=off); kernels, those of the node alone. Jobs of all arms
-in turn, in rounds over all places, each with an empty memory, run the kinds one after the other.
+defaults says, with nothing compared (UNISONO_ONLINE=off); kernels, those of the node alone; kernels:N, the
+same where each wait yields N times before it sleeps. Jobs of all arms in turn, in rounds over all places,
+each with an empty memory, run the kinds one after the other.
 """
 
 import argparse
@@ -47,11 +48,16 @@ ALL = [
     for size in sizes
 ] + ["barrier:0"]
 NATIVE = "native"
+KERNELS = {f"UNISONO_{cell.partition(':')[0].upper()}": "shm" for cell in ALL}
+FIXED = (0, 4, 16, 60, 250)
 ARMS = {
     NATIVE: {},
     "unasked": {},
     "first": {"UNISONO_ONLINE": "off"},
-    "kernels": {f"UNISONO_{cell.partition(':')[0].upper()}": "shm" for cell in ALL},
+    "kernels": KERNELS,
+    # The same with as many yields before each sleep, in place of what is learned.
+    **{f"kernels:{yields}": KERNELS | {"UNISONO_WAIT": f"sleep:{yields}"} for yields in FIXED},
+    "kernels:yield": KERNELS | {"UNISONO_WAIT": "yield"},
 }
 Place = tuple[str, int, str, int]  # library, ranks, pattern, calls
 

@@ -61,8 +61,9 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_LOG", "", "decision: rank 0 writes what was chosen for each new kind of call"},
     {"UNISONO_TRACE", "", "folder into which every rank traces its collectives: unisono trace"},
     {"UNISONO_WAIT", "auto",
-     "how a rank waits, in MPICH's own calls too: auto, spin, yield or sleep; auto spins only with "
-     "a core per rank"},
+     "how a rank waits, in MPICH's own calls too: auto, spin, yield, sleep, or sleep:16, which "
+     "yields "
+     "as often before each sleep; auto spins only with a core per rank"},
     {"UNISONO_PROGRESS", "calls",
      "calls: nonblocking collectives go on while the program is in a call of MPI; thread: a thread "
      "moves them while it computes, too, where the ranks have cores; it may call operations of the "

@@ -38,6 +38,7 @@
 #include "runtime/words.h"
 #include "select/profile.h"
 #include "select/stored_order.h"
+#include "wait/poll.h"
 
 namespace unisono {
 
@@ -195,7 +196,9 @@ void Engine::read_environment(const Files& files, MPI_Comm ranks_here) {
 
   const auto wait = parse_wait(variable("UNISONO_WAIT"));
   if (!wait) complain(setting("UNISONO_WAIT") + ": " + wait.error());
-  const std::optional<WaitMode> asked = wait ? *wait : std::nullopt;
+  const std::optional<AskedWait> asked_wait = wait ? *wait : std::nullopt;
+  const auto asked = asked_wait ? std::optional(asked_wait->mode) : std::nullopt;
+  if (asked_wait && asked_wait->yields) wait::fix_yields(*asked_wait->yields);
   wait_ = asked ? *asked : automatic_wait(node.oversubscribed, several_threads());
   give_way(when_waits_give_way(asked, node.oversubscribed), waits_of(library_line()));
 

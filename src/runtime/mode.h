@@ -1,8 +1,10 @@
 // What UNISONO and UNISONO_WAIT say.
 #pragma once
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/wait_mode.h"
@@ -24,13 +26,26 @@ inline Result<Mode> parse_mode(const std::string& text) {
   return Error{"no such mode; valid are auto, measure, fixed, off"};
 }
 
+struct AskedWait {
+  WaitMode mode = WaitMode::sleep;
+  std::optional<int> yields;  ///< before each sleep; nothing: as many as have turned out to be good
+};
+
 /// Nothing: auto.
-inline Result<std::optional<WaitMode>> parse_wait(const std::string& text) {
-  if (text == "auto") return std::optional<WaitMode>();
-  if (text == "spin") return std::optional(WaitMode::spin);
-  if (text == "yield") return std::optional(WaitMode::yield);
-  if (text == "sleep") return std::optional(WaitMode::sleep);
-  return Error{"no such way; valid are auto, spin, yield, sleep; auto holds"};
+inline Result<std::optional<AskedWait>> parse_wait(const std::string& text) {
+  constexpr std::string_view kSleep = "sleep:";
+  constexpr int kMostYields = 1'000'000;
+  if (text == "auto") return std::optional<AskedWait>();
+  if (text == "spin") return std::optional(AskedWait{WaitMode::spin, {}});
+  if (text == "yield") return std::optional(AskedWait{WaitMode::yield, {}});
+  if (text == "sleep") return std::optional(AskedWait{WaitMode::sleep, {}});
+  int yields = -1;
+  const char* const end = text.data() + text.size();
+  if (text.starts_with(kSleep) &&
+      std::from_chars(text.data() + kSleep.size(), end, yields).ptr == end && yields >= 0 &&
+      yields <= kMostYields)
+    return std::optional(AskedWait{WaitMode::sleep, yields});
+  return Error{"no such way; valid are auto, spin, yield, sleep, sleep:16, ...; auto holds"};
 }
 
 }  // namespace unisono

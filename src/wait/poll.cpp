@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace unisono::wait {
 
@@ -11,6 +12,9 @@ namespace {
 
 // Most waits are over by then, and nothing about them is to be decided.
 constexpr int kUntimedYields = 4;
+
+constexpr int kLearned = -1;
+constinit std::atomic<int> g_yields{kLearned};
 
 /// How much later than asked for Linux may end a sleep to spare the processor interrupts.
 Time slack() { return Time(std::max(prctl(PR_GET_TIMERSLACK), 0)); }
@@ -20,6 +24,8 @@ Time slack() { return Time(std::max(prctl(PR_GET_TIMERSLACK), 0)); }
 Time now() {
   return std::chrono::duration_cast<Time>(std::chrono::steady_clock::now().time_since_epoch());
 }
+
+void fix_yields(int yields) { g_yields.store(yields, std::memory_order_relaxed); }
 
 SleepCost& sleep_cost() {
   thread_local SleepCost cost;
@@ -37,12 +43,13 @@ timespec Sleep::limit() const {
 void Sleep::nobody_ended_it() { sleep_cost().overran(now() - begin_ - limit_ - slack()); }
 
 Poll::Next Poll::look_again() {
-  if (untimed_ < kUntimedYields) {
+  const int fixed = g_yields.load(std::memory_order_relaxed);
+  if (untimed_ < (fixed == kLearned ? kUntimedYields : fixed)) {
     ++untimed_;
     sched_yield();
     return Next::look;
   }
-  return look_longer();
+  return fixed == kLearned ? look_longer() : Next::sleep;
 }
 
 void Poll::begin() {

@@ -11,6 +11,9 @@ Time now();
 /// Of this thread.
 SleepCost& sleep_cost();
 
+/// Each wait from now on yields as often before it sleeps, for measurements.
+void fix_yields(int yields);
+
 /// One sleep, from here to the end of it.
 class Sleep {
  public:

@@ -35,6 +35,20 @@ TEST(Poll, BeginsAnewWhenTheWaitIsOver) {
   });
 }
 
+TEST(Poll, YieldsAsOftenAsIsFixed) {
+  anew([] {
+    constexpr int kFixed = 7, kLearned = -1;
+    fix_yields(kFixed);
+    Window window;
+    Poll poll(window);
+    for (int i = 0; i < kFixed; ++i) EXPECT_EQ(poll.look_again(), Poll::Next::look);
+    EXPECT_EQ(poll.look_again(), Poll::Next::sleep);
+    poll.end();
+    EXPECT_EQ(poll.look_again(), Poll::Next::look);
+    fix_yields(kLearned);
+  });
+}
+
 TEST(Sleep, IsShortUntilItsCostIsKnown) {
   anew([] {
     const Sleep first(std::chrono::seconds(2));

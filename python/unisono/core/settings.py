@@ -12,7 +12,6 @@ WORDS = {
     "UNISONO_REPRODUCIBLE": ("runs", "placement", "off", "1", "0"),
     "UNISONO_REPEATS": ("0", "1"),
     "UNISONO_LOG": ("decision", ""),
-    "UNISONO_WAIT": ("auto", "spin", "yield", "sleep"),
     "UNISONO_PROGRESS": ("calls", "thread"),
     "UNISONO_SHM_STORE": ("auto", "plain", "nontemporal"),
     "UNISONO_SINGLE_COPY": ("0", "1"),
@@ -21,6 +20,7 @@ WORDS = {
 }
 NUMBER = re.compile(r"\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 MOST = 1 << 62
+WAITS = re.compile(r"auto|spin|yield|sleep(:\d{1,6})?", re.ASCII)
 
 
 def sizes(least: int, most: int = MOST, *, none: bool = True, auto: bool = True) -> Callable[[str], bool]:
@@ -38,6 +38,10 @@ def numbers(least: int) -> Callable[[str], bool]:
 
 
 AMOUNTS = {
+    "UNISONO_WAIT": (
+        lambda text: WAITS.fullmatch(text) is not None,
+        "auto, spin, yield, sleep, and sleep:16, ...",
+    ),
     "UNISONO_SHM": (sizes(1 << 20, 32 << 30), "auto, 0, and sizes from 1M to 32G"),
     "UNISONO_SHM_RING": (sizes(16 << 10, 4 << 20, none=False), "auto and sizes from 16K to 4M"),
     "UNISONO_SHM_PROBE": (sizes(64 << 10), "auto, 0, and sizes from 64K on"),
