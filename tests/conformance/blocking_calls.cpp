@@ -16,16 +16,6 @@ namespace {
 
 int g_naps = 0;
 
-void pin_to_one_core() {
-  cpu_set_t may, one;
-  sched_getaffinity(0, sizeof may, &may);
-  CPU_ZERO(&one);
-  int cpu = 0;
-  while (!CPU_ISSET(cpu, &may)) ++cpu;
-  CPU_SET(cpu, &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
-
 struct Ring {
   int rank = conformance::rank_in(MPI_COMM_WORLD), size = conformance::size_of(MPI_COMM_WORLD);
   int left = (rank + size - 1) % size, right = (rank + 1) % size;
@@ -184,7 +174,7 @@ extern "C" int nanosleep(const timespec* asked, timespec* left) {
 }
 
 int main(int argc, char** argv) {
-  pin_to_one_core();
+  conformance::share_one_core();
   MPI_Init(&argc, &argv);
   const Ring ring;
   for (int round = 0; round < 20; ++round) {

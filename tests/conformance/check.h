@@ -2,6 +2,7 @@
 // check.cpp holds what needs the catalogue, so that it is compiled once for all of them.
 #pragma once
 #include <mpi.h>
+#include <sched.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,17 @@ inline int size_of(MPI_Comm comm) {
   int size = 1;
   MPI_Comm_size(comm, &size);
   return size;
+}
+
+/// Before MPI_Init: all ranks run on the first core that this one may use.
+inline void share_one_core() {
+  cpu_set_t may, one;
+  sched_getaffinity(0, sizeof may, &may);
+  CPU_ZERO(&one);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &may)) ++cpu;
+  CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
 }
 
 /// Of an error code, or MPI_SUCCESS.
