@@ -131,6 +131,29 @@ def summary(rows: Sequence[Job]) -> list[str]:
     )
 
 
+def sweep(rows: Sequence[Job]) -> list[str]:
+    """Each arm's kernels over the best fixed number of yields of each kind: the mean, and the worst. The best
+    is the least of several medians, and so somewhat less than any of them takes."""
+    lines = []
+    arms = ["kernels", *(arm for arm in ARMS if arm.startswith("kernels:"))]
+    for (mpi, ranks, pattern, calls), jobs in by_place(rows).items():
+        seconds: dict[str, dict[str, float]] = defaultdict(dict)  # kind, arm
+        for arm in arms:
+            own = [times for (name, _), times in jobs.items() if name == arm]
+            for kind in own[0] if own else ():
+                seconds[kind][arm] = statistics.median(times[kind] for times in own)
+        best = {kind: min(times[arm] for arm in times if arm != "kernels") for kind, times in seconds.items()}
+        texts = []
+        for arm in arms:
+            over = {kind: times[arm] / best[kind] for kind, times in seconds.items() if arm in times}
+            worst = max(over, key=lambda kind: over[kind]) if over else ""
+            mean = statistics.geometric_mean(over.values()) if over else 0
+            texts.append(f"{mean:.2f} ({over[worst]:.2f})" if over else "")
+        lines.append([mpi, str(ranks), pattern, str(calls), *texts])
+    names = ["learned", *(arm.removeprefix("kernels:") for arm in arms[1:])]
+    return markdown.table(["MPI library", "ranks", "pattern", "calls", *names], lines, (0, 2))
+
+
 def table(rows: Sequence[Job]) -> Iterator[str]:
     """Medians of the rounds' quotients, and the least and greatest; below: the medians' geometric means."""
     for place, jobs in by_place(rows).items():
