@@ -16,7 +16,8 @@ import statistics
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -48,6 +49,18 @@ class Job(TypedDict):
     seconds: float | None  # of a call; None: the job failed
 
 
+@dataclass(frozen=True)
+class Cell:
+    mpi: places.Mpi
+    ranks: int
+    name: str
+    command: list[str]  # {calls} stands for their number
+    before: tuple[str, ...] = ()  # in front of the launcher
+
+
+Commands = Callable[[places.Mpi, Path], Iterable[tuple[str, list[str]]]]
+
+
 def built(mpi: places.Mpi, folder: Path) -> Path:
     # Intel MPI has the interface of MPICH, and from PyPI no compiler wrapper.
     source = places.find_mpi("mpich") if mpi.name == places.INTEL else mpi
@@ -57,7 +70,7 @@ def built(mpi: places.Mpi, folder: Path) -> Path:
     return made
 
 
-def cells(mpi: places.Mpi, program: Path) -> Iterator[tuple[str, list[str]]]:
+def commands(mpi: places.Mpi, program: Path) -> Iterator[tuple[str, list[str]]]:
     """Names, and commands; {calls} stands for their number."""
     for pattern in PATTERNS:
         yield pattern, [str(program), pattern, "{calls}", "0"]
@@ -77,13 +90,15 @@ def seconds_in(output: str) -> float:
     return float(output.split(maxsplit=1)[0])
 
 
-def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str, calls: int) -> float | None:
+def seconds(cell: Cell, way: str, calls: int) -> float | None:
+    mpi = cell.mpi
     under = [] if way == "native" else [str(places.program("unisono-exec"))]
-    program = [part.replace("{calls}", str(calls)) for part in command]
+    program = [part.replace("{calls}", str(calls)) for part in cell.command]
+    variables = {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": mpi.library_path()}
     try:
         done = subprocess.run(
-            [*mpi.launcher(ranks), *under, *program],
-            env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": mpi.library_path()},
+            [*cell.before, *mpi.launcher(cell.ranks), *under, *program],
+            env=mpi.shell(cell.ranks) | variables,
             capture_output=True,
             text=True,
             check=True,
@@ -91,35 +106,46 @@ def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str, calls
         )
         return seconds_in(done.stdout)
     except (subprocess.SubprocessError, ValueError, IndexError) as error:
-        print(f"{mpi.name}, {ranks} ranks, {program}, {way}: {error}", flush=True)
+        print(f"{mpi.name}, {cell.ranks} ranks, {program}, {way}: {error}", flush=True)
         return None
 
 
-def measured(names: Sequence[str], ranks: Sequence[int], jobs: int, folder: Path) -> Iterator[Job]:
+def cells_of(names: Sequence[str], ranks: Sequence[int], kinds: Commands, folder: Path) -> list[Cell]:
     mpis = [places.find_mpi(name) for name in names]
     programs = {mpi.name: built(mpi, folder) for mpi in mpis}
-    places_of_cells = [
-        (mpi, size, cell, command)
+    return [
+        Cell(mpi, size, name, command)
         for mpi in mpis
         for size in ranks
-        for cell, command in cells(mpi, programs[mpi.name])
+        for name, command in kinds(mpi, programs[mpi.name])
     ]
-    numbers: dict[tuple[str, int, str], int] = {}
-    for number, (mpi, size, cell, command) in itertools.product(range(jobs), places_of_cells):
-        where = mpi.name, size, cell
-        if where not in numbers:
-            pilot = seconds(mpi, size, command, "native", FEWEST)
-            numbers[where] = FEWEST if not pilot else max(FEWEST, min(MOST, round(ENOUGH / pilot)))
+
+
+def calls_in(cell: Cell, time: float, most: int) -> int:
+    """How many native calls take so many seconds. The first ones connect the ranks: few calls tell little."""
+    calls, wanted = 0, FEWEST
+    while wanted > 2 * calls:
+        calls = wanted
+        pilot = seconds(cell, "native", calls)
+        wanted = max(FEWEST, min(most, round(time / pilot))) if pilot else FEWEST
+    return wanted
+
+
+def measured(cells: Sequence[Cell], jobs: int, time: float = ENOUGH, most: int = MOST) -> Iterator[Job]:
+    """Rounds of all cells."""
+    numbers: dict[int, int] = {}
+    for number, (at, cell) in itertools.product(range(jobs), enumerate(cells)):
+        if at not in numbers:
+            numbers[at] = calls_in(cell, time, most)
         for way in WAYS if number % 2 == 0 else reversed(WAYS):
-            time = seconds(mpi, size, command, way, numbers[where])
             yield Job(
-                mpi=mpi.name,
-                ranks=size,
-                cell=cell,
+                mpi=cell.mpi.name,
+                ranks=cell.ranks,
+                cell=cell.name,
                 way=way,
                 round=number,
-                calls=numbers[where],
-                seconds=time,
+                calls=numbers[at],
+                seconds=seconds(cell, way, numbers[at]),
             )
 
 
@@ -154,6 +180,16 @@ def table(jobs: Sequence[Job]) -> list[str]:
     )
 
 
+def about() -> dict[str, object]:
+    """What a file says of where it was measured."""
+    return {
+        "processor": processor(),
+        "cores": machine.cores().usable,
+        "revision": harness.revision(),
+        "busy before": machine.busy_share(),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -167,18 +203,14 @@ def main() -> None:
     if options.table:
         print("\n".join(table(read_json(options.table)["jobs"])))
         return
-    about = {
-        "processor": processor(),
-        "cores": machine.cores().usable,
-        "revision": harness.revision(),
-        "busy before": machine.busy_share(),
-    }
+    before = about()
     with tempfile.TemporaryDirectory() as folder:
         names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
-        jobs = list(measured(names, ranks, options.jobs, Path(folder)))
+        cells = cells_of(names, ranks, commands, Path(folder))
+        jobs = list(measured(cells, options.jobs))
     print("\n".join(table(jobs)))
     if options.json:
-        write_json(about | {"jobs": jobs}, options.json)
+        write_json(before | {"jobs": jobs}, options.json)
 
 
 if __name__ == "__main__":
