@@ -33,8 +33,8 @@ PATTERNS = ("ring", "halo", "allreduce")
 PERIOD = 100_000  # microseconds, as container engines have it
 ENOUGH, MOST = 1.0, 1_000_000  # seconds and calls of a job: some periods, also where a call takes 1 us
 GONE = 5.0  # seconds until processes that were killed are out of their group
-# Of Python's half of Unisono, in a group.
-SEEN = "from unisono.core import machine; print(machine.cores().quota)"
+# Cores, as Python's half of Unisono sees them in a group; 0: no quota.
+SEEN = "from unisono.core import machine; print(f'{machine.cores().quota or 0:g}')"
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,10 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         groups = {cores: stack.enter_context(group_of(where, cores)) for cores in quotas}
         about = waits.about() | {"version of control groups": where.version}
-        about |= {"quotas seen": {f"{cores:g}": seen_in(group) for cores, group in groups.items()}}
+        seen = {f"{cores:g}": seen_in(group) for cores, group in groups.items()}
+        about |= {"quotas seen": seen}
+        if unseen := [cores for cores, found in seen.items() if found != cores]:
+            print(f"Unisono sees no quota of {', '.join(unseen)} cores: {seen}", flush=True)
         names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         jobs = list(measured(waits.cells_of(names, ranks, commands, folder), groups, options.jobs))
