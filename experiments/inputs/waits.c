@@ -3,10 +3,10 @@
  *   waits PATTERN CALLS MICROSECONDS
  *
  * PATTERN: pairs (Send and Recv with the rank half a job away), ring (Sendrecv), halo (Irecv, Isend
- * and Waitall with both neighbours), probe (Probe and Recv on a ring), dup (MPI_Comm_dup and
- * MPI_Comm_free), fence (two MPI_Win_fence). Before each call a rank computes for one to three times
- * MICROSECONDS of the processor's time. Messages have 8 bytes. Writes the seconds of a call on
- * the slowest rank. */
+ * and Waitall with both neighbours), probe (Probe and Recv on a ring), allreduce (a sum), dup
+ * (MPI_Comm_dup and MPI_Comm_free), fence (two MPI_Win_fence). Before each call a rank computes for
+ * one to three times MICROSECONDS of the processor's time. Messages have 8 bytes. Writes the
+ * seconds of a call on the slowest rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +59,10 @@ static void probe(void) {
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
+static void allreduce(void) {
+  MPI_Allreduce(g_from, g_to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void dup(void) {
   MPI_Comm made;
   MPI_Comm_dup(MPI_COMM_WORLD, &made);
@@ -74,8 +78,9 @@ static void fence(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} kPatterns[] = {{"pairs", pairs}, {"ring", ring}, {"halo", halo},
-                 {"probe", probe}, {"dup", dup},   {"fence", fence}};
+} kPatterns[] = {{"pairs", pairs}, {"ring", ring},           {"halo", halo},
+                 {"probe", probe}, {"allreduce", allreduce}, {"dup", dup},
+                 {"fence", fence}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

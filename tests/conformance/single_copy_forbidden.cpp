@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 
 #include "check.h"
-#include "deny_copies.h"
+#include "deny.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // A rank that may no longer read or write other processes' memory after the first calls: long
 // messages go through the shared memory from then on, whoever the ranks are, and are right.
 #include "check.h"
-#include "deny_copies.h"
+#include "deny.h"
 
 namespace {
 

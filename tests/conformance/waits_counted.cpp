@@ -33,6 +33,7 @@ void count_in(const std::function<void()>& call, int yields) {
   g_counts = {};
   for (int i = 0; i < kCalls; ++i) call();
   const Counts own = g_counts;
+
   CHECK(own.yields <= kCalls * yields);
   CHECK(own.woken <= kCalls);
   std::array<int, 2> all{own.woken, own.wakes};
