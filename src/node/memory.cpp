@@ -82,6 +82,8 @@ void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
   if (errno == ETIMEDOUT) {
     one.nobody_ended_it();
     if (!one.is_first()) sleep_ms_ = std::min(2 * sleep_ms_, kLongestSleepMs);
+  } else if (errno != EINTR) {
+    sched_yield();  // a container may deny sleeps
   }
   be_idle();
 }

@@ -28,13 +28,14 @@ Counts g_counts;
 
 void count_in(const std::function<void()>& call, int yields) {
   constexpr int kCalls = 300;
-  constexpr int kWarm = 20;  // in which the ranks' memory is made
+  constexpr int kOthers = 30;  // yields of the MPI library, which goes on meanwhile
+  constexpr int kWarm = 20;    // in which the ranks' memory is made
   for (int i = 0; i < kWarm; ++i) call();
   g_counts = {};
   for (int i = 0; i < kCalls; ++i) call();
   const Counts own = g_counts;
 
-  CHECK(own.yields <= kCalls * yields);
+  CHECK(own.yields <= kCalls * yields + kOthers);
   CHECK(own.woken <= kCalls);
   std::array<int, 2> all{own.woken, own.wakes};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
