@@ -18,7 +18,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from unisono.core import machine, places
 from unisono.core.estimates import estimate_median
@@ -48,12 +48,13 @@ class Job(TypedDict):
     seconds: float | None  # of a call; None: the job failed
 
 
-def built(mpi: places.Mpi, folder: Path) -> Path:
+def built(mpi: places.Mpi, folder: Path, name: str = "waits") -> Path:
+    """A program of experiments/inputs."""
     # Intel MPI has the interface of MPICH, and from PyPI no compiler wrapper.
     source = places.find_mpi("mpich") if mpi.name == places.INTEL else mpi
-    compiler = places_in(Program("waits", "", (), ()), source)["cc"]
-    made = folder / f"waits-{mpi.name}"
-    checked([compiler, "-O1", str(INPUTS / "waits.c"), "-o", str(made)], folder, "waits.c")
+    compiler = places_in(Program(name, "", (), ()), source)["cc"]
+    made = folder / f"{name}-{mpi.name}"
+    checked([compiler, "-O1", str(INPUTS / f"{name}.c"), "-o", str(made)], folder, f"{name}.c")
     return made
 
 
@@ -77,19 +78,23 @@ def seconds_in(output: str) -> float:
     return float(output.split(maxsplit=1)[0])
 
 
-def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str, calls: int) -> float | None:
+def printed(mpi: places.Mpi, ranks: int, program: Sequence[str], way: str) -> str:
+    """What a job writes, natively or under Unisono with nothing set."""
     under = [] if way == "native" else [str(places.program("unisono-exec"))]
+    return subprocess.run(
+        [*mpi.launcher(ranks), *under, *program],
+        env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": mpi.library_path()},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
+    ).stdout
+
+
+def seconds(mpi: places.Mpi, ranks: int, command: Sequence[str], way: str, calls: int) -> float | None:
     program = [part.replace("{calls}", str(calls)) for part in command]
     try:
-        done = subprocess.run(
-            [*mpi.launcher(ranks), *under, *program],
-            env=mpi.shell(ranks) | {"XDG_CACHE_HOME": os.devnull, "LD_LIBRARY_PATH": mpi.library_path()},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=LIMIT,
-        )
-        return seconds_in(done.stdout)
+        return seconds_in(printed(mpi, ranks, program, way))
     except (subprocess.SubprocessError, ValueError, IndexError) as error:
         print(f"{mpi.name}, {ranks} ranks, {program}, {way}: {error}", flush=True)
         return None
@@ -121,6 +126,16 @@ def measured(names: Sequence[str], ranks: Sequence[int], jobs: int, folder: Path
                 calls=numbers[where],
                 seconds=time,
             )
+
+
+def circumstances() -> dict[str, Any]:
+    """Of a measurement that begins now."""
+    return {
+        "processor": processor(),
+        "cores": machine.cores().usable,
+        "revision": harness.revision(),
+        "busy before": machine.busy_share(),
+    }
 
 
 def microseconds(values: Sequence[float]) -> str:
@@ -167,12 +182,7 @@ def main() -> None:
     if options.table:
         print("\n".join(table(read_json(options.table)["jobs"])))
         return
-    about = {
-        "processor": processor(),
-        "cores": machine.cores().usable,
-        "revision": harness.revision(),
-        "busy before": machine.busy_share(),
-    }
+    about = circumstances()
     with tempfile.TemporaryDirectory() as folder:
         names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
         jobs = list(measured(names, ranks, options.jobs, Path(folder)))
