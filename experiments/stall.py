@@ -37,7 +37,10 @@ from experiments.programs.program import INPUTS
 
 STALL = 0.5  # seconds of a call, or without a core
 BYTES = 1024
-WAYS_THERE = ("sleep", "compute", "yield")  # what is done on the core that a process is moved to
+# Of starve.c: what is done on the core that a process is moved to, how it is moved, who shares its session.
+WAYS_THERE = ("sleep", "compute", "yield")
+HOW = ("awake", "asleep")
+SESSIONS = {"one": "all in one session", "each": "each in its own", "odd": "every second in its own"}
 YIELDING, OTHERS, MOVES = 4, 4, 6
 
 
@@ -55,8 +58,9 @@ class Job(TypedDict):
     way: str
     round: int
     problem: str  # without one, what follows has been measured
-    call: str
-    seconds: float  # of the longest call
+    first: float  # seconds of the longest call of the first round, in which ranks connect
+    call: str  # the longest of all others
+    seconds: float
     rounds: tuple[int, int]  # that of the call, and how many there were
     ranks: list[Rank]
 
@@ -65,6 +69,8 @@ class Move(TypedDict):
     """Of a plain process."""
 
     there: str
+    how: str
+    sessions: str
     core: int
     seconds: float  # the longest time without a core
     clocks: tuple[float, float]  # its own, before and after
@@ -84,19 +90,23 @@ def job(
     under = [] if way == "native" else [str(places.program("unisono-exec"))]
     line, environment = bed.command(mpi, *size, [*under, *command])
     done = jobs_of.run(line, environment, waits.LIMIT)
-    head = re.search(r"^call (\w+) ([\d.]+) (\d+) (\d+)$", done.output, re.MULTILINE)
-    found = Job(way=way, round=number, problem=done.problem, call="", seconds=0, rounds=(0, 0), ranks=[])
-    if head is None:
-        found["problem"] = done.problem or "no result"
-    elif not done.problem:
-        lines = re.findall(r"^rank \d+ (.+)$", done.output, re.MULTILINE)
-        found["ranks"] = [rank_of(text.split()) for text in lines]
-        found["call"], found["seconds"], found["rounds"] = (
-            head[1],
-            float(head[2]),
-            (int(head[3]), int(head[4])),
+    head = re.search(r"^first ([\d.]+)\ncall (\w+) ([\d.]+) (\d+) (\d+)$", done.output, re.MULTILINE)
+    if done.problem or head is None:
+        problem = done.problem or "no result"
+        return Job(
+            way=way, round=number, problem=problem, first=0, call="", seconds=0, rounds=(0, 0), ranks=[]
         )
-    return found
+    lines = re.findall(r"^rank \d+ (.+)$", done.output, re.MULTILINE)
+    return Job(
+        way=way,
+        round=number,
+        problem="",
+        first=float(head[1]),
+        call=head[2],
+        seconds=float(head[3]),
+        rounds=(int(head[4]), int(head[5])),
+        ranks=[rank_of(text.split()) for text in lines],
+    )
 
 
 def measured(
@@ -114,18 +124,26 @@ def measured(
 def moves(seconds: float, cores: Sequence[int], folder: Path) -> Iterator[Move]:
     program = folder / "starve"
     checked(["cc", "-O1", str(INPUTS / "starve.c"), "-o", str(program)], folder, "starve.c")
-    for there in WAYS_THERE:
-        words = [there, str(YIELDING), str(OTHERS), f"{seconds:g}", str(MOVES), *map(str, cores)]
-        done = subprocess.run([program, *words], capture_output=True, text=True, check=True)
+    for sessions, how, there in itertools.product(SESSIONS, HOW, WAYS_THERE):
+        numbers = [str(YIELDING), str(OTHERS), f"{seconds:g}", str(MOVES), *map(str, cores)]
+        words = [str(program), there, how, sessions, *numbers]
+        limit = 2 * seconds * (MOVES + 1) + waits.LIMIT
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=limit)
         for line in done.stdout.splitlines():
             core, gap, before, after, yielding, other = map(float, line.split())
             yield Move(
                 there=there,
+                how=how,
+                sessions=sessions,
                 core=int(core),
                 seconds=gap,
                 clocks=(before, after),
                 others=(yielding, other),
             )
+
+
+def spread(times: Sequence[float]) -> str:
+    return f"{statistics.median(times):.3f} ({min(times):.3f} to {max(times):.3f})"
 
 
 def table_of_jobs(jobs: Sequence[Job]) -> list[str]:
@@ -138,10 +156,10 @@ def table_of_jobs(jobs: Sequence[Job]) -> list[str]:
             times = [job["seconds"] for job in good]
             stalls = sum(time > STALL for time in times)
             rounds = statistics.median(job["rounds"][1] for job in good)
-            row += [str(stalls), f"{max(times):.3f}", f"{statistics.median(times):.3f}", f"{rounds:.0f}"]
+            row += [str(stalls), spread(times), spread([job["first"] for job in good]), f"{rounds:.0f}"]
         rows.append(row + [""] * (7 - len(row)))
     over = f"with a call beyond {STALL:g} s"
-    heads = ["way", "jobs", "failed", over, "longest call, s", "longest of a job, median", "rounds, median"]
+    heads = ["way", "jobs", "failed", over, "longest call, s", "in the first round, s", "rounds"]
     return markdown.table(heads, rows, (0,))
 
 
@@ -179,27 +197,29 @@ def table_of_stalls(jobs: Sequence[Job]) -> list[str]:
 
 
 def table_of_moves(found: Sequence[Move]) -> list[str]:
-    """The longest of each kind; where every core shares its time fairly, a few time slices."""
+    """Where a core is shared fairly, a process waits for the time slices of the others there."""
+    kinds: dict[tuple[str, str, str], dict[int, list[Move]]] = {}
+    for move in found:
+        kind = kinds.setdefault((move["sessions"], move["how"], move["there"]), {})
+        kind.setdefault(move["core"], []).append(move)  # first to the other core, then back
     rows = []
-    for there, of_kind in itertools.groupby(found, key=lambda move: move["there"]):
-        by_core: dict[int, list[Move]] = {}
-        for move in of_kind:
-            by_core.setdefault(move["core"], []).append(move)
-        for number, moves_to in enumerate(by_core.values()):
+    for (sessions, how, there), by_core in kinds.items():
+        for where, moves_to in zip((f"to where they {there}", "back"), by_core.values(), strict=True):
             worst = max(moves_to, key=lambda move: move["seconds"])
             rows.append(
                 [
-                    f"to where they {there}" if number == 0 else "from there, back to where they yield",
+                    f"{where}, {how}, {SESSIONS[sessions]}",
                     str(len(moves_to)),
-                    f"{1e3 * statistics.median(move['seconds'] for move in moves_to):.2f}",
-                    f"{1e3 * worst['seconds']:.2f}",
+                    spread([1e3 * move["seconds"] for move in moves_to]),
                     f"{worst['clocks'][0]:.0f} to {worst['clocks'][1]:.0f}",
                     f"{worst['others'][0]:.0f}, {worst['others'][1]:.0f}",
                 ]
             )
-    heads = ["moved", "moves", "longest without a core, median, ms", "the longest, ms"]
-    heads += ["its se.vruntime then, ms", "those of others on the yielding core, on the other"]
-    return markdown.table(heads, rows, (0,))
+    longest = max(move["seconds"] for move in found)
+    starves = f"beyond {STALL:g} s: a moved process starves here" if longest > STALL else "none starved"
+    heads = ["moved", "moves", "longest without a core, ms", "its se.vruntime at the longest, ms"]
+    heads += ["of another that yields, of one on the other core"]
+    return [*markdown.table(heads, rows, (0,)), f"The longest of all: {longest:.3f} s; {starves}."]
 
 
 def main() -> int:

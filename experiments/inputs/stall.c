@@ -4,8 +4,9 @@
  *
  * Bcast, Allreduce and Alltoall of BYTES (to each rank) back to back until rank 0 says in its
  * Bcast that SECONDS are over. Before each such round a rank reads its /proc/self/schedstat, and
- * now and then (it takes longer) se.vruntime of /proc/self/sched. Writes a line for the longest
- * call on any rank: `call NAME SECONDS ROUND ROUNDS`, and then for each rank a line of that round:
+ * now and then (it takes longer) se.vruntime of /proc/self/sched. Writes the length of the longest
+ * call of the first round, in which ranks connect: `first SECONDS`; then the longest call on any
+ * rank of all others: `call NAME SECONDS ROUND ROUNDS`; then a line for each rank in that round:
  * `rank R CALL RUN WAIT BEFORE AFTER FROM TO`: seconds of that call on it, seconds that it ran and
  * that it waited for a core within the round, se.vruntime in ms before and after (-1: not readable)
  * and the cores where the round began and ended. */
@@ -69,7 +70,7 @@ static int run(double seconds, int bytes, int rank, int size) {
     Round* round = &g_rounds[number];
     const int reads_clock = number % kSeldom == 0 || is_long(round - 1);
     read_kernel(round, reads_clock, number > 0 ? round[-1].clock : -1);
-    from[0] = rank == 0 && MPI_Wtime() < end && number < kMost;
+    from[0] = rank == 0 && number < kMost && (number == 0 || MPI_Wtime() < end);
     round->at[0] = MPI_Wtime();
     MPI_Bcast(from, items, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     goes_on = from[0];
@@ -90,22 +91,26 @@ static double length_of(int call) {
   return round->at[call % kCalls + 1] - round->at[call % kCalls];
 }
 
-/* The number of the call that took longest on any rank. */
-static int longest(int rounds) {
-  struct {
-    double seconds;
-    int call;
-  } own = {-1, 0}, all;
-  for (int call = 0; call < rounds * kCalls; ++call) {
+typedef struct {
+  double seconds;
+  int call;
+} Longest;
+
+/* The call that took longest on any rank, of the rounds from `first` to before `end`. */
+static Longest longest(int first, int end) {
+  Longest own = {0, first * kCalls}, all;
+  for (int call = first * kCalls; call < end * kCalls; ++call) {
     if (length_of(call) <= own.seconds) continue;
     own.seconds = length_of(call);
     own.call = call;
   }
   MPI_Allreduce(&own, &all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
-  return all.call;
+  return all;
 }
 
-static void write_call(int call, int rounds, int rank, int size) {
+static void write_calls(int rounds, int rank, int size) {
+  const Longest first = longest(0, 1), of_others = longest(1, rounds);
+  const int call = of_others.call;
   const Round *begin = &g_rounds[call / kCalls], *end = begin + 1;
   const double own[kFields] = {length_of(call),
                                end->run - begin->run,
@@ -115,10 +120,10 @@ static void write_call(int call, int rounds, int rank, int size) {
                                begin->core,
                                end->core};
   double* all = calloc((size_t)size * kFields, sizeof *all);
-  double most = 0;
-  MPI_Reduce(&own[0], &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Gather(own, kFields, MPI_DOUBLE, all, kFields, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("call %s %.6f %d %d\n", kNames[call % kCalls], most, call / kCalls, rounds);
+  if (rank == 0)
+    printf("first %.6f\ncall %s %.6f %d %d\n", first.seconds, kNames[call % kCalls],
+           of_others.seconds, call / kCalls, rounds);
   for (int other = 0; rank == 0 && other < size; ++other) {
     const double* of = &all[other * kFields];
     printf("rank %d %.6f %.6f %.6f %.3f %.3f %.0f %.0f\n", other, of[0], of[1], of[2], of[3], of[4],
@@ -141,7 +146,7 @@ int main(int argc, char** argv) {
   g_sched = open("/proc/self/sched", O_RDONLY);
   g_rounds = 1 + (Round*)calloc(kMost + 3, sizeof *g_rounds); /* one before the first */
   const int rounds = run(atof(argv[1]), atoi(argv[2]), rank, size);
-  write_call(longest(rounds), rounds, rank, size);
+  write_calls(rounds, rank, size);
   MPI_Finalize();
   return 0;
 }
