@@ -7,7 +7,8 @@ The floor: so many threads or processes meet in rounds, and do nothing else (exp
 Each runs once in a round, which takes ranks / cores switches on each core. They wait blocked in a futex or in
 sched_yield, and the floor is what the cheaper way takes. Ranks are processes, whose switches cost more than
 those between threads of one: the quotients name both. Rounds of all cells in turn, so that a call and the
-floor are of the same minutes; quotients are those of a round.
+floor are of the same minutes; quotients are those of a round. All calls of a job but the first count, also
+those in which Unisono still chooses; what calls take later stands beside.
 """
 
 import argparse
@@ -29,18 +30,22 @@ from experiments import markdown, waits
 from experiments.programs.installing import checked
 from experiments.programs.program import INPUTS
 
-FUTEX, YIELD = ("futex", "shared"), "yield"  # ways to wait, of switches.c
+# Ways to wait, of switches.c.
+WAITS = {"futex": "blocked", "shared": "blocked, a word for each core", "yield": "sched_yield"}
 KINDS = ("threads", "processes")
 CALLS = ("barrier", "allreduce")
+SETTLED = 5000  # calls by which Unisono should have chosen: what a long program pays
+LATER = f", after {SETTLED} calls"
 GOAL = 2  # times the floor
-SECONDS = 2.0  # of a job's rounds or calls
-PILOT, FEWEST, MOST = 200, 1000, 20000  # rounds or calls of a job
+SECONDS = 2.0  # of the rounds of a job
+PILOT, FEWEST, MOST = 200, 1000, 20000  # of its rounds
 FLOOR = "floor"  # stands beside the ways of waits.WAYS
 
 
 class Job(TypedDict):
     cell: tuple[str, str]  # floor with the kind and way of its waits, or native or unisono with the call
     round: int
+    calls: int  # or rounds of switches.c
     seconds: float | None  # of a round or call; None: the job failed
     switches: float  # of a rank in it
 
@@ -56,7 +61,7 @@ def commands(ranks: int, cores: Sequence[int], folder: Path) -> Iterator[tuple[t
     """{calls} stands for the number of rounds."""
     switches = built(folder)
     for kind in KINDS:
-        for way in (*FUTEX, YIELD):
+        for way in WAITS:
             words = [way, kind, str(ranks), "{calls}", *map(str, cores)]
             yield (FLOOR, f"{kind}, {way}"), [str(switches), *words]
 
@@ -74,26 +79,38 @@ def one(mpi: places.Mpi, ranks: int, where: str, command: Sequence[str], calls: 
     return float(found[1]), float(found[2])
 
 
-def measured(mpi: places.Mpi, ranks: int, cores: Sequence[int], jobs: int, folder: Path) -> Iterator[Job]:
+def measured(
+    mpi: places.Mpi, ranks: int, cores: Sequence[int], jobs: int, calls: int, folder: Path
+) -> Iterator[Job]:
     program = str(waits.built(mpi, folder))
     cells = dict(commands(ranks, cores, folder))
-    cells |= {(way, call): [program, call, "{calls}", "0"] for call in CALLS for way in waits.WAYS}
-    numbers: dict[tuple[str, str], int] = {}
+    for call in CALLS:
+        words = [program, call, "{calls}", "0"]
+        cells |= {(way, call): words for way in waits.WAYS}
+        cells["unisono", call + LATER] = [*words, str(SETTLED)]
+    numbers = {cell: calls for cell in cells if cell[0] != FLOOR}
     for number in range(jobs):
         for cell in cells if number % 2 == 0 else reversed(cells):
+            found = Job(cell=cell, round=number, calls=0, seconds=None, switches=0)
             try:
                 if cell not in numbers:
                     pilot, _ = one(mpi, ranks, cell[0], cells[cell], PILOT)
                     numbers[cell] = max(FEWEST, min(MOST, round(SECONDS / pilot)))
-                seconds, switches = one(mpi, ranks, cell[0], cells[cell], numbers[cell])
+                found["calls"] = numbers[cell]
+                found["seconds"], found["switches"] = one(mpi, ranks, cell[0], cells[cell], numbers[cell])
             except (subprocess.SubprocessError, ValueError) as error:
                 print(f"{cell}: {error}", flush=True)
-                yield Job(cell=cell, round=number, seconds=None, switches=0)
-                continue
-            yield Job(cell=cell, round=number, seconds=seconds, switches=switches)
+            yield found
 
 
 Times = Mapping[tuple[str, str], Mapping[int, float]]  # by cell and round
+
+
+def name(cell: tuple[str, str]) -> str:
+    if cell[0] != FLOOR:
+        return f"{cell[1]}, {cell[0]}"
+    kind, _, way = cell[1].partition(", ")
+    return f"the switches alone: {kind}, {WAITS[way]}"
 
 
 def cheapest(times: Times, kind: str) -> tuple[str, str]:
@@ -115,34 +132,36 @@ def table(jobs: Sequence[Job]) -> list[str]:
     times: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     switches: dict[tuple[str, str], list[float]] = defaultdict(list)
     failed: dict[tuple[str, str], int] = defaultdict(int)
+    calls: dict[tuple[str, str], int] = {}
     for job in jobs:
         place, what = job["cell"]
         failed[place, what] += job["seconds"] is None
+        calls[place, what] = job["calls"]
         if job["seconds"] is not None:
             times[place, what][job["round"]] = job["seconds"]
             switches[place, what].append(job["switches"])
     floors = [cheapest(times, kind) for kind in KINDS]
     rows = []
     for cell, number in failed.items():
-        words = [f"{cell[1]}, {cell[0]}" if cell[0] != FLOOR else f"the switches alone: {cell[1]}"]
+        words = [name(cell), str(calls[cell])]
         if cell not in times:
             rows.append([*words, f"{number} jobs failed", "", "", ""])
             continue
         text = waits.microseconds(list(times[cell].values())) + (f"; {number} jobs failed" if number else "")
         over = ["**floor**" if cell == floor else quotient(times, cell, floor) for floor in floors]
         rows.append([*words, text, f"{statistics.median(switches[cell]):.1f}", *over])
-    heads = ["", "us", "switches of a rank", *(f"over the floor of {kind}" for kind in KINDS)]
+    heads = ["", "calls", "us", "switches of a rank", *(f"over the floor of {kind}" for kind in KINDS)]
     return [*markdown.table(heads, rows, (0,)), *verdicts(times, floors)]
 
 
 def verdicts(times: Times, floors: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for call in CALLS:
-        for floor in floors:
-            if ("unisono", call) in times:
-                pairs = {n: t for n, t in times["unisono", call].items() if n in times[floor]}
-                median = statistics.median(time / times[floor][number] for number, time in pairs.items())
+    for (way, call), own in times.items():
+        for floor in floors if way == "unisono" else ():
+            pairs = [time / times[floor][number] for number, time in own.items() if number in times[floor]]
+            if pairs:
+                median = statistics.median(pairs)
                 met = markdown.met(median <= GOAL)
-                yield f"- {call}, at most {GOAL} times the switches of {floor[1]}: {met}, {median:.2f}"
+                yield f"- {call}, at most {GOAL} times {name(floor)}: {met}, {median:.2f}"
 
 
 def main() -> None:
@@ -153,6 +172,7 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--cores", type=int, default=2, help="the first so many of those allowed here")
     parser.add_argument("--jobs", type=int, default=9)
+    parser.add_argument("--calls", type=int, default=2000, help="of a job (2000)")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
@@ -164,7 +184,7 @@ def main() -> None:
     about = waits.circumstances() | {"mpi": options.mpi, "ranks": options.ranks}
     with tempfile.TemporaryDirectory() as folder:
         mpi = places.find_mpi(options.mpi)
-        jobs = list(measured(mpi, options.ranks, cores, options.jobs, Path(folder)))
+        jobs = list(measured(mpi, options.ranks, cores, options.jobs, options.calls, Path(folder)))
     print("\n".join(table(jobs)))
     if options.json:
         write_json(about | {"jobs": jobs}, options.json)

@@ -41,7 +41,7 @@ BYTES = 1024
 WAYS_THERE = ("sleep", "compute", "yield")
 HOW = ("awake", "asleep")
 SESSIONS = {"one": "all in one session", "each": "each in its own", "odd": "every second in its own"}
-YIELDING, OTHERS, MOVES = 4, 4, 6
+YIELDING, OTHERS, MOVES = 4, 4, 4
 
 
 class Rank(TypedDict):

@@ -1,6 +1,6 @@
 /* Calls that wait, of ranks that share cores. Plain MPI.
  *
- *   waits PATTERN CALLS MICROSECONDS
+ *   waits PATTERN CALLS MICROSECONDS [BEFORE]
  *
  * PATTERN: pairs (Send and Recv with the rank half a job away), ring (Sendrecv), halo (Irecv, Isend
  * and Waitall with both neighbours), probe (Probe and Recv on a ring), dup (MPI_Comm_dup and
@@ -99,11 +99,11 @@ int main(int argc, char** argv) {
   for (size_t k = 0; k < sizeof kPatterns / sizeof *kPatterns; ++k)
     if (argc > 3 && strcmp(argv[1], kPatterns[k].name) == 0) run = kPatterns[k].run;
   if (run == NULL || calls < 1) {
-    if (g_rank == 0) fprintf(stderr, "waits: PATTERN CALLS MICROSECONDS\n");
+    if (g_rank == 0) fprintf(stderr, "waits: PATTERN CALLS MICROSECONDS [BEFORE]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   if (run == fence) MPI_Win_create(g_to, sizeof g_to, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &g_window);
-  run();
+  for (int call = argc > 4 ? atoi(argv[4]) : 1; call > 0; --call) run();
   double switched = -switches(), all = 0;
   const double begin = MPI_Wtime();
   for (int call = 0; call < calls; ++call) {
