@@ -5,13 +5,14 @@
 
 The floor: so many threads or processes meet in rounds, and do nothing else (experiments/inputs/switches.c).
 Each runs once in a round, which takes ranks / cores switches on each core. They wait blocked in a futex or in
-sched_yield, and the floor is what the cheaper way takes. Ranks are processes, whose switches cost more than
-those between threads of one: the quotients name both. Rounds of all cells in turn, so that a call and the
-floor are of the same minutes; quotients are those of a round. All calls of a job but the first count, also
-those in which Unisono still chooses; what calls take later stands beside.
+sched_yield, and the floor is what the cheapest way takes in a round. Ranks are processes, whose switches cost
+more than those between threads of one: the quotients name both. Rounds of all cells in turn, so that a call
+and the floor are of the same minutes; quotients are those of a round. All calls of a job but the first count,
+also those in which Unisono still chooses; what calls take later stands beside.
 """
 
 import argparse
+import itertools
 import os
 import re
 import statistics
@@ -113,15 +114,22 @@ def name(cell: tuple[str, str]) -> str:
     return f"the switches alone: {kind}, {WAITS[way]}"
 
 
-def cheapest(times: Times, kind: str) -> tuple[str, str]:
-    """The way to wait that takes least by its median."""
-    cells = [cell for cell in times if cell[0] == FLOOR and cell[1].startswith(kind)]
-    return min(cells, key=lambda cell: statistics.median(times[cell].values()))
+def floor_of(times: Times, kind: str) -> dict[int, float]:
+    """What the way to wait that is cheapest in a round takes in it: one that was disturbed is no floor."""
+    found: dict[int, float] = {}
+    for (where, what), own in times.items():
+        if where == FLOOR and what.startswith(kind):
+            for number, time in own.items():
+                found[number] = min(time, found.get(number, time))
+    return found
 
 
-def quotient(times: Times, cell: tuple[str, str], floor: tuple[str, str]) -> str:
-    pairs = [time / times[floor][number] for number, time in times[cell].items() if number in times[floor]]
-    if not pairs:
+def quotients(own: Mapping[int, float], floor: Mapping[int, float]) -> list[float]:
+    return [time / floor[number] for number, time in own.items() if number in floor]
+
+
+def over(own: Mapping[int, float], floor: Mapping[int, float]) -> str:
+    if not (pairs := quotients(own, floor)):
         return ""
     estimate = estimate_median(pairs)
     return f"{estimate.median:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
@@ -140,7 +148,7 @@ def table(jobs: Sequence[Job]) -> list[str]:
         if job["seconds"] is not None:
             times[place, what][job["round"]] = job["seconds"]
             switches[place, what].append(job["switches"])
-    floors = [cheapest(times, kind) for kind in KINDS]
+    floors = {kind: floor_of(times, kind) for kind in KINDS}
     rows = []
     for cell, number in failed.items():
         words = [name(cell), str(calls[cell])]
@@ -148,20 +156,20 @@ def table(jobs: Sequence[Job]) -> list[str]:
             rows.append([*words, f"{number} jobs failed", "", "", ""])
             continue
         text = waits.microseconds(list(times[cell].values())) + (f"; {number} jobs failed" if number else "")
-        over = ["**floor**" if cell == floor else quotient(times, cell, floor) for floor in floors]
-        rows.append([*words, text, f"{statistics.median(switches[cell]):.1f}", *over])
+        columns = [over(times[cell], floor) for floor in floors.values()]
+        rows.append([*words, text, f"{statistics.median(switches[cell]):.1f}", *columns])
     heads = ["", "calls", "us", "switches of a rank", *(f"over the floor of {kind}" for kind in KINDS)]
     return [*markdown.table(heads, rows, (0,)), *verdicts(times, floors)]
 
 
-def verdicts(times: Times, floors: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for (way, call), own in times.items():
-        for floor in floors if way == "unisono" else ():
-            pairs = [time / times[floor][number] for number, time in own.items() if number in times[floor]]
-            if pairs:
-                median = statistics.median(pairs)
-                met = markdown.met(median <= GOAL)
-                yield f"- {call}, at most {GOAL} times {name(floor)}: {met}, {median:.2f}"
+def verdicts(times: Times, floors: Mapping[str, Mapping[int, float]]) -> Iterator[str]:
+    for kind, floor in floors.items():
+        yield f"- the floor of {kind}: {waits.microseconds(list(floor.values()))} us" if floor else ""
+    for ((way, call), own), (kind, floor) in itertools.product(times.items(), floors.items()):
+        if way == "unisono" and (pairs := quotients(own, floor)):
+            median = statistics.median(pairs)
+            met = markdown.met(median <= GOAL)
+            yield f"- {call}, at most {GOAL} times the floor of {kind}: {met}, {median:.2f}"
 
 
 def main() -> None:
