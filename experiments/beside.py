@@ -81,7 +81,7 @@ def main() -> None:
     if options.table:
         print("\n".join(waits.table(read_json(options.table)["jobs"])))
         return
-    before = waits.about()
+    before = waits.circumstances()
     with tempfile.TemporaryDirectory() as folder:
         jobs = list(waits.measured(cells(options, Path(folder)), options.jobs, around=neighbours))
     print("\n".join(waits.table(jobs)))

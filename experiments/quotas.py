@@ -147,7 +147,7 @@ def run(options: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the groups go then, too
     with ExitStack() as stack:
         groups = {cores: stack.enter_context(group_of(where, cores)) for cores in quotas}
-        about = waits.about() | {"version of control groups": where.version}
+        about = waits.circumstances() | {"version of control groups": where.version}
         seen = {f"{cores:g}": seen_in(group) for cores, group in groups.items()}
         about |= {"quotas seen": seen}
         if unseen := [cores for cores, found in seen.items() if found != cores]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from unisono.core import machine, places
 from unisono.core.estimates import estimate_median
@@ -63,12 +63,13 @@ class Cell:
 Commands = Callable[[places.Mpi, Path], Iterable[tuple[str, list[str]]]]
 
 
-def built(mpi: places.Mpi, folder: Path) -> Path:
+def built(mpi: places.Mpi, folder: Path, name: str = "waits") -> Path:
+    """A program of experiments/inputs."""
     # Intel MPI has the interface of MPICH, and from PyPI no compiler wrapper.
     source = places.find_mpi("mpich") if mpi.name == places.INTEL else mpi
-    compiler = places_in(Program("waits", "", (), ()), source)["cc"]
-    made = folder / f"waits-{mpi.name}"
-    checked([compiler, "-O1", str(INPUTS / "waits.c"), "-o", str(made)], folder, "waits.c")
+    compiler = places_in(Program(name, "", (), ()), source)["cc"]
+    made = folder / f"{name}-{mpi.name}"
+    checked([compiler, "-O1", str(INPUTS / f"{name}.c"), "-o", str(made)], folder, f"{name}.c")
     return made
 
 
@@ -114,18 +115,24 @@ def end(job: subprocess.Popen[str]) -> None:
     job.communicate()
 
 
-def seconds(cell: Cell, way: str, calls: int) -> float | None:
+def printed(cell: Cell, way: str, calls: int) -> str:
+    """What a job writes, natively or under Unisono with nothing set."""
     job = started(cell, way, calls)
     try:
-        output, _ = job.communicate(timeout=LIMIT)
+        output, errors = job.communicate(timeout=LIMIT)
         if job.returncode != 0:
-            raise subprocess.CalledProcessError(job.returncode, job.args)
-        return seconds_in(output)
+            raise subprocess.CalledProcessError(job.returncode, job.args, output, errors)
+        return output
+    finally:
+        end(job)
+
+
+def seconds(cell: Cell, way: str, calls: int) -> float | None:
+    try:
+        return seconds_in(printed(cell, way, calls))
     except (subprocess.SubprocessError, ValueError, IndexError) as error:
         print(f"{cell.mpi.name}, {cell.ranks} ranks, {cell.name}, {way}: {error}", flush=True)
         return None
-    finally:
-        end(job)
 
 
 def cells_of(names: Sequence[str], ranks: Sequence[int], kinds: Commands, folder: Path) -> list[Cell]:
@@ -178,6 +185,16 @@ def measured(
             )
 
 
+def circumstances() -> dict[str, Any]:
+    """Of a measurement that begins now."""
+    return {
+        "processor": processor(),
+        "cores": machine.cores().usable,
+        "revision": harness.revision(),
+        "busy before": machine.busy_share(),
+    }
+
+
 def microseconds(values: Sequence[float]) -> str:
     return f"{statistics.median(values) * 1e6:.1f} ({min(values) * 1e6:.1f} to {max(values) * 1e6:.1f})"
 
@@ -209,16 +226,6 @@ def table(jobs: Sequence[Job]) -> list[str]:
     )
 
 
-def about() -> dict[str, object]:
-    """What a file says of where it was measured."""
-    return {
-        "processor": processor(),
-        "cores": machine.cores().usable,
-        "revision": harness.revision(),
-        "busy before": machine.busy_share(),
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -232,7 +239,7 @@ def main() -> None:
     if options.table:
         print("\n".join(table(read_json(options.table)["jobs"])))
         return
-    before = about()
+    before = circumstances()
     with tempfile.TemporaryDirectory() as folder:
         names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
         cells = cells_of(names, ranks, commands, Path(folder))

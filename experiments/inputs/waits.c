@@ -1,16 +1,17 @@
 /* Calls that wait, of ranks that share cores. Plain MPI.
  *
- *   waits PATTERN CALLS MICROSECONDS
+ *   waits PATTERN CALLS MICROSECONDS [BEFORE]
  *
  * PATTERN: pairs (Send and Recv with the rank half a job away), ring (Sendrecv), halo (Irecv, Isend
- * and Waitall with both neighbours), probe (Probe and Recv on a ring), allreduce (a sum), dup
- * (MPI_Comm_dup and MPI_Comm_free), fence (two MPI_Win_fence). Before each call a rank computes for
- * one to three times MICROSECONDS of the processor's time. Messages have 8 bytes. Writes the
- * seconds of a call on the slowest rank. */
+ * and Waitall with both neighbours), probe (Probe and Recv on a ring), dup (MPI_Comm_dup and
+ * MPI_Comm_free), fence (two MPI_Win_fence), barrier, allreduce. Before each call a rank computes
+ * for one to three times MICROSECONDS of the processor's time. Messages have 8 bytes. Writes the
+ * seconds of a call on the slowest rank, and how often a rank was switched out in a call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static int g_rank, g_size;
@@ -59,10 +60,6 @@ static void probe(void) {
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
-static void allreduce(void) {
-  MPI_Allreduce(g_from, g_to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
-
 static void dup(void) {
   MPI_Comm made;
   MPI_Comm_dup(MPI_COMM_WORLD, &made);
@@ -75,12 +72,22 @@ static void fence(void) {
   MPI_Win_fence(0, g_window);
 }
 
+static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
+
+static void allreduce(void) { MPI_Allreduce(g_from, g_to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
+static double switches(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return (double)(used.ru_nvcsw + used.ru_nivcsw);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
-} kPatterns[] = {{"pairs", pairs}, {"ring", ring},           {"halo", halo},
-                 {"probe", probe}, {"allreduce", allreduce}, {"dup", dup},
-                 {"fence", fence}};
+} kPatterns[] = {
+    {"pairs", pairs}, {"ring", ring},   {"halo", halo},       {"probe", probe},
+    {"dup", dup},     {"fence", fence}, {"barrier", barrier}, {"allreduce", allreduce}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -92,21 +99,23 @@ int main(int argc, char** argv) {
   for (size_t k = 0; k < sizeof kPatterns / sizeof *kPatterns; ++k)
     if (argc > 3 && strcmp(argv[1], kPatterns[k].name) == 0) run = kPatterns[k].run;
   if (run == NULL || calls < 1) {
-    if (g_rank == 0) fprintf(stderr, "waits: PATTERN CALLS MICROSECONDS\n");
+    if (g_rank == 0) fprintf(stderr, "waits: PATTERN CALLS MICROSECONDS [BEFORE]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  if (run == fence)
-    MPI_Win_create(g_to, sizeof g_to, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &g_window);
-  run();
+  if (run == fence) MPI_Win_create(g_to, sizeof g_to, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &g_window);
+  for (int call = argc > 4 ? atoi(argv[4]) : 1; call > 0; --call) run();
+  double switched = -switches(), all = 0;
   const double begin = MPI_Wtime();
   for (int call = 0; call < calls; ++call) {
     if (seconds > 0) compute(seconds * (1 + (g_rank + call) % 3));
     run();
   }
   const double own = MPI_Wtime() - begin;
+  switched += switches();
   double longest = 0;
   MPI_Reduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (g_rank == 0) printf("%.9f\n", longest / calls);
+  MPI_Reduce(&switched, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (g_rank == 0) printf("%.9f %.2f\n", longest / calls, all / g_size / calls);
   fflush(stdout);
   if (run == fence) MPI_Win_free(&g_window);
   MPI_Finalize();

@@ -54,7 +54,7 @@ extern "C" int sched_yield() noexcept {
   ++g_counts.yields;
   return next();
 }
-extern "C" long syscall(long number, ...) noexcept {
+extern "C" [[gnu::visibility("default")]] long syscall(long number, ...) noexcept {
   static const auto next = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
   std::array<long, 6> a{};
   va_list arguments;
