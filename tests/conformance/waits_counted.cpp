@@ -28,7 +28,7 @@ Counts g_counts;
 
 void count_in(const std::function<void()>& call, int yields) {
   constexpr int kCalls = 300;
-  constexpr int kOthers = 30;  // yields of the MPI library, which goes on meanwhile
+  constexpr int kOthers = 30;  // the MPI library goes on meanwhile, and a sleep may end too early
   constexpr int kWarm = 20;    // in which the ranks' memory is made
   for (int i = 0; i < kWarm; ++i) call();
   g_counts = {};
@@ -36,11 +36,11 @@ void count_in(const std::function<void()>& call, int yields) {
   const Counts own = g_counts;
 
   CHECK(own.yields <= kCalls * yields + kOthers);
-  CHECK(own.woken <= kCalls);
+  CHECK(own.woken <= kCalls + kOthers);
   std::array<int, 2> all{own.woken, own.wakes};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   const auto [woken, wakes] = all;
-  CHECK(wakes <= kCalls);
+  CHECK(wakes <= kCalls + kOthers);
   // With one core the others have slept before the last one comes, unless it came while they
   // yielded.
   CHECK(woken >= wakes && (yields > 0 || woken > kCalls));
