@@ -1,17 +1,51 @@
-"""The table of docs/results/waiting.md."""
+"""The tables of docs/results/waiting.md."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+from unisono.compare import results, summary
 from unisono.core.files import read_json
 
-from experiments import waits
+from experiments import floor, markdown, mpi4py_suite, waits
 from experiments.harness import ROOT
+from experiments.node import whole
 
-FILE = ROOT / "docs" / "results" / "waiting" / "messages.json.zst"
-
-
-def messages() -> list[str]:
-    return waits.table(read_json(FILE)["jobs"])
+FOLDER = ROOT / "docs" / "results" / "waiting"
 
 
-TABLES: Mapping[str, Callable[[], Sequence[str]]] = {"messages": messages}
+def file(name: str) -> Path:
+    return FOLDER / f"{name}.json.zst"
+
+
+def jobs(name: str) -> Any:
+    return read_json(file(name))["jobs"]
+
+
+def whole_jobs() -> list[str]:
+    return whole.summary([row for name in ("whole-yield", "whole-spin") for row in read_json(file(name))])
+
+
+def times() -> list[str]:
+    """Of `unisono compare`: the time in calls, of those who come last."""
+    lines = []
+    for name in ("openmpi", "intel", "mpich-naps"):
+        for row in summary.rows(results.load(file(f"times-{name}"))):
+            if row.where == "all":
+                continue
+            counts = map(str, (row.cells, row.faster, row.slower, row.slow))
+            lines.append([row.where, f"{row.geometric_mean:.2f}", f"{row.means or 0:.2f}", *counts])
+    head = ["MPI library, ranks, pattern", "of medians", "of means", "cells", "surely faster"]
+    return markdown.table([*head, "surely slower", "beyond 1.05"], lines, (0,))
+
+
+TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
+    "whole": whole_jobs,
+    "times": times,
+    "sweep": lambda: whole.sweep(read_json(file("sweep"))),
+    "messages": lambda: waits.table(jobs("messages")),
+    "beside": lambda: waits.table(jobs("beside")),
+    "quotas": lambda: waits.table(jobs("quotas")),
+    "floor": lambda: floor.table(jobs("floor")),
+    "mpi4py": lambda: mpi4py_suite.table(jobs("mpi4py")),
+}

@@ -62,8 +62,7 @@ inline constexpr Variable kVariables[] = {
     {"UNISONO_TRACE", "", "folder into which every rank traces its collectives: unisono trace"},
     {"UNISONO_WAIT", "auto",
      "how a rank waits, in MPICH's own calls too: auto, spin, yield, sleep, or sleep:16, which "
-     "yields "
-     "as often before each sleep; auto spins only with a core per rank"},
+     "yields as often before the first sleep of a wait; auto spins only with a core per rank"},
     {"UNISONO_PROGRESS", "calls",
      "calls: nonblocking collectives go on while the program is in a call of MPI; thread: a thread "
      "moves them while it computes, too, where the ranks have cores; it may call operations of the "

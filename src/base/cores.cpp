@@ -76,8 +76,10 @@ double quota_of_line(const char* groups, char* line) {
   if (path == nullptr) return INT_MAX;
   *path = '\0';
   if (controllers[1] == '\0') return smallest_quota(groups, "", path + 1);
-  return has_controller(controllers + 1, "cpu") ? smallest_quota(groups, "/cpu", path + 1)
-                                                : INT_MAX;
+  if (!has_controller(controllers + 1, "cpu")) return INT_MAX;
+  *controllers = '/';  // which is the name of the folder, too, but for a link
+  return std::min(smallest_quota(groups, "/cpu", path + 1),
+                  smallest_quota(groups, controllers, path + 1));
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ int quota_cores(const char* groups, const char* own) {
 }
 
 int online_cores(int quota) {
-  return std::min(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)), quota);
+  return std::min(std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))), quota);
 }
 
 }  // namespace unisono

@@ -27,7 +27,7 @@ int look_until_done(const Look& look) {
 int finish(int code, MPI_Request& request, MPI_Status* status) {
   if (code == MPI_SUCCESS) code = looking::Wait(&request, status);
   if (code == MPI_SUCCESS || request == MPI_REQUEST_NULL) return code;
-  // A look failed, but not what it looked for: that must not write to the buffer any more.
+  // A look failed, but not what it looked for, which nobody waits for any more.
   PMPI_Cancel(&request);
   PMPI_Request_free(&request);
   return code;
@@ -38,7 +38,9 @@ int finish(int code, MPI_Request& request, MPI_Status* status) {
 /// at once is raised on another communicator than the call's.
 bool is_from_itself(int source, int tag, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || (tag < 0 && tag != MPI_ANY_TAG)) return true;
-  int rank = MPI_PROC_NULL, here = 0;
+  int rank = MPI_PROC_NULL, here = 0, is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  if (is_inter != 0) return false;
   PMPI_Comm_rank(comm, &rank);
   if (source != rank && source != MPI_ANY_SOURCE) return false;
   return PMPI_Iprobe(rank, tag, comm, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS || here != 0;
@@ -54,8 +56,7 @@ int send_and_receive(const SendInit& send_init, void* buffer, int count, MPI_Dat
   if (code != MPI_SUCCESS) return code;
   code = PMPI_Irecv(buffer, count, type, source, tag, comm, &received);
   if (code == MPI_SUCCESS) {
-    PMPI_Start(&sent);
-    code = finish(code, received, status);
+    code = finish(PMPI_Start(&sent), received, status);
     const int of_send = looking::Wait(&sent, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) code = of_send;
   }
@@ -69,19 +70,19 @@ class Packed {
   Packed(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
     int bytes = 0, room = 0;
     if (count < 0 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL) return;
-    PMPI_Type_size(type, &bytes);
-    if (static_cast<long long>(bytes) * count > INT_MAX) return;
-    if (PMPI_Pack_size(count, type, comm, &room) != MPI_SUCCESS || room < 0) return;
+    code_ = PMPI_Pack_size(count, type, comm, &room);
+    if (code_ != MPI_SUCCESS || PMPI_Type_size(type, &bytes) != MPI_SUCCESS) return;
+    if (bytes < 0 || room < 0 || static_cast<long long>(bytes) * count > INT_MAX) return;
     bytes_.reset(new (std::nothrow) std::byte[static_cast<unsigned>(room)]);
-    if (bytes_ == nullptr) return;
-    if (PMPI_Pack(buffer, count, type, bytes_.get(), room, &size_, comm) != MPI_SUCCESS)
-      bytes_.reset();
+    if (bytes_ != nullptr) code_ = PMPI_Pack(buffer, count, type, bytes_.get(), room, &size_, comm);
   }
-  /// Null: the arguments are wrong, or they are too many bytes.
+  int code() const { return code_; }
+  /// Null: an argument is wrong, or they are too many bytes.
   const std::byte* bytes() const { return bytes_.get(); }
   int size() const { return size_; }
 
  private:
+  int code_ = MPI_SUCCESS;
   std::unique_ptr<std::byte[]> bytes_;
   int size_ = 0;
 };
@@ -155,6 +156,7 @@ int Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int target, int
   if (target == MPI_PROC_NULL)
     return Recv(buffer, count, type, source, tag_of_source, comm, status);
   const Packed copy(buffer, count, type, comm);
+  if (copy.code() != MPI_SUCCESS) return copy.code();
   if (copy.bytes() == nullptr || is_from_itself(source, tag_of_source, comm))
     return Next<"PMPI_Sendrecv_replace", decltype(MPI_Sendrecv_replace)>::call(
         buffer, count, type, target, tag, source, tag_of_source, comm, status);

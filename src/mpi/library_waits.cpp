@@ -1,6 +1,7 @@
 #include "mpi/library_waits.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -134,13 +135,13 @@ bool may_look() {
 
 namespace {
 
-/// Cores of all ranks of this node together, as far as one of them can tell. A mask of one core is
-/// that of a rank which its launcher has bound.
+/// Cores of all ranks of this node together, as far as one of them can tell: a rank may be bound to
+/// its own, but what has started it is not.
 int launched_cores() {
   cpu_set_t mask;
-  const bool known = sched_getaffinity(0, sizeof mask, &mask) == 0;
-  const int cores = known ? CPU_COUNT(&mask) : 1;
-  return cores > 1 ? std::min(cores, quota_cores()) : online_cores();
+  const int cores = online_cores();
+  const bool known = sched_getaffinity(getppid(), sizeof mask, &mask) == 0;
+  return known ? std::min(cores, CPU_COUNT(&mask)) : cores;
 }
 
 }  // namespace
@@ -150,7 +151,8 @@ void give_way_as_launched() noexcept {
   const bool spins = wait != nullptr && std::string_view(wait) == "spin";
   if (g_settled.load(std::memory_order_relaxed) || spins || unisono_is_switched_off() != 0) return;
   const bool shared = unisono_job_here().ranks > launched_cores();
-  g_gives_way.store(shared ? GivesWay::yields : GivesWay::never, std::memory_order_relaxed);
+  auto unknown = GivesWay::never;
+  g_gives_way.compare_exchange_strong(unknown, shared ? GivesWay::yields : GivesWay::late);
 }
 
 void give_way(GivesWay when, LibraryWaits library) noexcept {

@@ -20,10 +20,10 @@ struct RankLost : std::exception {
 /// only.
 struct WaitPolicy {
   WaitMode mode = WaitMode::yield;
-  /// Called in a wait that lasts: between looks, about as often as a sleep takes; before the first
-  /// sleep, and after every sleep that nobody ended (at first 1 ms, doubling to 8 ms). It keeps
-  /// other messages moving, looks for the dead, and may throw RankLost; when it returns, the wait
-  /// goes on. None: a sleep has no limit.
+  /// Called in a wait that lasts: between looks, each few microseconds, or as often as a sleep
+  /// takes where the rank may sleep; before the first sleep, and after every sleep that nobody
+  /// ended (at first 1 ms, doubling to 8 ms). It keeps other messages moving, looks for the dead,
+  /// and may throw RankLost; when it returns, the wait goes on. None: a sleep has no limit.
   void (*idle)(void* context) = nullptr;
   void* context = nullptr;
 };

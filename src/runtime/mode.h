@@ -28,13 +28,14 @@ inline Result<Mode> parse_mode(const std::string& text) {
 
 struct AskedWait {
   WaitMode mode = WaitMode::sleep;
-  std::optional<int> yields;  ///< before each sleep; nothing: as many as have turned out to be good
+  std::optional<int>
+      yields;  ///< before the first sleep of a wait; nothing: what has turned out to be good
 };
 
 /// Nothing: auto.
 inline Result<std::optional<AskedWait>> parse_wait(const std::string& text) {
   constexpr std::string_view kSleep = "sleep:";
-  constexpr int kMostYields = 1'000'000;
+  constexpr int kMostYields = 99'999;
   if (text == "auto") return std::optional<AskedWait>();
   if (text == "spin") return std::optional(AskedWait{WaitMode::spin, {}});
   if (text == "yield") return std::optional(AskedWait{WaitMode::yield, {}});

@@ -14,6 +14,7 @@ namespace {
 constexpr int kUntimedYields = 4;
 
 constexpr int kLearned = -1;
+constexpr int kFixedPerIdle = 16;
 constinit std::atomic<int> g_yields{kLearned};
 
 /// How much later than asked for Linux may end a sleep to spare the processor interrupts.
@@ -44,12 +45,10 @@ void Sleep::nobody_ended_it() { sleep_cost().overran(now() - begin_ - limit_ - s
 
 Poll::Next Poll::look_again() {
   const int fixed = g_yields.load(std::memory_order_relaxed);
-  if (untimed_ < (fixed == kLearned ? kUntimedYields : fixed)) {
-    ++untimed_;
-    sched_yield();
-    return Next::look;
-  }
-  return fixed == kLearned ? look_longer() : Next::sleep;
+  if (untimed_ >= (fixed == kLearned ? kUntimedYields : fixed))
+    return fixed == kLearned ? look_longer() : Next::sleep;
+  sched_yield();
+  return ++untimed_ % kFixedPerIdle == 0 ? Next::idle : Next::look;
 }
 
 void Poll::begin() {

@@ -11,7 +11,7 @@ Time now();
 /// Of this thread.
 SleepCost& sleep_cost();
 
-/// Each wait from now on yields as often before it sleeps, for measurements.
+/// From now on each wait yields as often before its first sleep, for measurements.
 void fix_yields(int yields);
 
 /// One sleep, from here to the end of it.

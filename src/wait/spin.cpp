@@ -13,9 +13,10 @@ namespace {
 // A yield that took less than so many of the shortest has returned at once: a change to another
 // process and back takes longer.
 constexpr int kAtOnce = 8;
-// Who had the core for longer than so many of the longest waits that spin computes, and gives it
-// back when the system says so: to yield sooner gains nothing.
+// A process that had the core for longer than so many of the longest spins computes, and gives the
+// core back when the system says so: to yield sooner gains nothing.
 constexpr int kComputes = 4;
+constexpr Time kLeastYield(100);  // a clock may be coarse
 // The wait grows by this part with each yield that returns at once.
 constexpr int kGrowth = 4;
 constexpr int kLooksPerReading = 16;
@@ -23,11 +24,10 @@ constexpr int kLooksPerReading = 16;
 }  // namespace
 
 void Spin::yielded(Time took) {
-  yield_ = std::min(yield_, std::max(took, Time(1)));
-  if (took <= kAtOnce * yield_)
-    longest_ = std::min(longest_ + longest_ / kGrowth + Time(1), kLongest);
-  else if (took <= kComputes * kLongest)
-    longest_ = std::max(longest_ / 2, yield_);
+  yield_ = std::clamp(took, kLeastYield, yield_);
+  const bool soon = took > kAtOnce * yield_ && took <= kComputes * kLongest;
+  longest_ =
+      soon ? std::max(longest_ / 2, yield_) : std::min(longest_ + longest_ / kGrowth, kLongest);
 }
 
 void yield(Spin& spin) {

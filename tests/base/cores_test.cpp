@@ -56,6 +56,13 @@ TEST_F(Cores, OfVersionOne) {
   EXPECT_EQ(cores(), 2);
 }
 
+TEST_F(Cores, OfVersionOneWithoutALinkOfThatName) {
+  write("own", "2:cpu,cpuacct:/job\n");
+  write("cpu,cpuacct/job/cpu.cfs_quota_us", "250000\n");
+  write("cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cores(), 2);
+}
+
 TEST_F(Cores, OfAContainerThatSeesItsHostsPath) {
   write("own", "0::/docker/0123\n");
   write("cpu.max", "150000 100000\n");

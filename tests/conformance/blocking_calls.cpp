@@ -74,6 +74,44 @@ void exchange(const Ring& ring) {
   CHECK(status.MPI_SOURCE == MPI_PROC_NULL && got == ring.left);
 }
 
+/// With one side only, with oneself, and by a type that has gaps.
+void exchange_oddly(const Ring& ring) {
+  int sent = ring.rank, got = -1;
+  MPI_Status status;
+  const bool first = ring.rank == 0, second = ring.rank == 1;
+  if (first || second) {
+    MPI_Sendrecv(&sent, 1, MPI_INT, first ? 1 : MPI_PROC_NULL, 16, &got, 1, MPI_INT,
+                 second ? 0 : MPI_PROC_NULL, 16, kAll, &status);
+    CHECK(got == (second ? 0 : -1));
+    CHECK(status.MPI_SOURCE == (second ? 0 : MPI_PROC_NULL));
+  }
+  MPI_Sendrecv(&sent, 1, MPI_INT, ring.rank, 17, &got, 1, MPI_INT, ring.rank, 17, kAll, &status);
+  check_status(status, ring.rank, 17, 1);
+  CHECK(got == ring.rank);
+  MPI_Datatype apart = MPI_DATATYPE_NULL;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &apart);
+  MPI_Type_commit(&apart);
+  std::array<int, 3> numbers{ring.rank, -2, ring.rank + 100};
+  MPI_Sendrecv_replace(numbers.data(), 1, apart, ring.right, 18, ring.left, 18, kAll, &status);
+  CHECK(numbers[0] == ring.left && numbers[1] == -2 && numbers[2] == ring.left + 100);
+  MPI_Type_free(&apart);
+}
+
+/// Of ranks that the other side lacks.
+void receive_from_another_group(const Ring& ring) {
+  const bool alone = ring.rank == 0;
+  MPI_Comm own = MPI_COMM_NULL, both = MPI_COMM_NULL;
+  MPI_Comm_split(kAll, alone ? 0 : 1, ring.rank, &own);
+  MPI_Intercomm_create(own, 0, kAll, alone ? 1 : 0, 19, &both);
+  int number = alone ? 5 : -1;
+  for (int other = 0; alone && other < ring.size - 1; ++other)
+    MPI_Send(&number, 1, MPI_INT, other, 20, both);
+  if (!alone) MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 20, both, MPI_STATUS_IGNORE);
+  CHECK(number == 5);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&own);
+}
+
 /// Requests of all kinds in one array: null, inactive and active.
 void complete(const Ring& ring) {
   std::array<int, 3> got{}, sent{1, 2, 3};
@@ -182,6 +220,8 @@ int main(int argc, char** argv) {
     exchange(ring);
     complete(ring);
   }
+  exchange_oddly(ring);
+  receive_from_another_group(ring);
   fail(ring);
   come_late(ring);
   conformance::passed("blocking_calls", 0, conformance::kAnyNumber);

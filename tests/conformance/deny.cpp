@@ -8,8 +8,8 @@
 #include <cstring>
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 2;
-  const bool copies = std::strcmp(argv[1], "copies") == 0;
+  const bool copies = argc > 1 && std::strcmp(argv[1], "copies") == 0;
+  if (argc < 4 || (!copies && std::strcmp(argv[1], "futexes") != 0)) return 2;
   const bool on_all = std::strcmp(argv[2], "all") == 0;
   if ((on_all || conformance::is_last_rank()) &&
       !(copies ? conformance::deny_copies() : conformance::deny_futexes())) {

@@ -36,7 +36,7 @@ void count_in(const std::function<void()>& call, int yields) {
   const Counts own = g_counts;
 
   CHECK(own.yields <= kCalls * yields + kOthers);
-  CHECK(own.woken <= kCalls + kOthers);
+  CHECK(own.woken <= kCalls + kOthers && (yields == 0 || own.yields > 0));
   std::array<int, 2> all{own.woken, own.wakes};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   const auto [woken, wakes] = all;

@@ -42,6 +42,21 @@ TEST(Spin, GetsLongAgainWhenTheyHaveGone) {
 
 TEST(Spin, IsNoShorterBesideOneThatComputes) {
   EXPECT_EQ(window_of(after(100, milliseconds(3))), window_of(Spin()));
+  Spin spin = after(20, microseconds(20));
+  for (int i = 0; i < 100; ++i) spin.yielded(milliseconds(3));
+  EXPECT_EQ(window_of(spin), window_of(Spin()));
+}
+
+TEST(Spin, KnowsANeighbourThatWasThereFromTheBeginning) {
+  Spin spin;
+  for (int i = 0; i < 20; ++i) spin.yielded(microseconds(20));
+  EXPECT_LT(window_of(spin), window_of(Spin()) / 10);
+}
+
+TEST(Spin, EndsInSomeLooksWhereTheClockIsCoarse) {
+  Spin spin;
+  for (int i = 0; i < 100; ++i) spin.yielded(Time(0));
+  EXPECT_EQ(window_of(spin), window_of(Spin()));
 }
 
 TEST(SpinningWait, YieldsInTheEndAndFromThenOn) {

@@ -46,8 +46,10 @@ def cores(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgro
     quotas = []
     for line in (read(own) or "0::/").splitlines():
         _, controllers, group = line.split(":", 2)
-        if not controllers or "cpu" in controllers.split(","):
-            quotas.append(smallest_quota(root / "cpu" if controllers else root, group))
+        if not controllers:
+            quotas.append(smallest_quota(root, group))
+        elif "cpu" in controllers.split(","):
+            quotas += [smallest_quota(root / name, group) for name in ("cpu", controllers)]
     return Cores(
         online=os.cpu_count() or 1,
         allowed=len(os.sched_getaffinity(0)),

@@ -20,7 +20,7 @@ WORDS = {
 }
 NUMBER = re.compile(r"\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 MOST = 1 << 62
-WAITS = re.compile(r"auto|spin|yield|sleep(:\d{1,6})?", re.ASCII)
+WAITS = re.compile(r"auto|spin|yield|sleep(:\d{1,5})?", re.ASCII)
 
 
 def sizes(least: int, most: int = MOST, *, none: bool = True, auto: bool = True) -> Callable[[str], bool]:
