@@ -9,6 +9,7 @@ are cores.
 """
 
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,7 @@ def main() -> None:
     if options.table:
         print("\n".join(waits.table(read_json(options.table)["jobs"])))
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the neighbours end then, too
     before = waits.circumstances()
     with tempfile.TemporaryDirectory() as folder:
         jobs = list(waits.measured(cells(options, Path(folder)), options.jobs, around=neighbours))
