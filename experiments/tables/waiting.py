@@ -7,7 +7,7 @@ from typing import Any
 from unisono.compare import results, summary
 from unisono.core.files import read_json
 
-from experiments import floor, markdown, mpi4py_suite, waits
+from experiments import floor, markdown, waits
 from experiments.harness import ROOT
 from experiments.node import whole
 
@@ -23,7 +23,7 @@ def jobs(name: str) -> Any:
 
 
 def whole_jobs() -> list[str]:
-    return whole.summary([row for name in ("whole-yield", "whole-spin") for row in read_json(file(name))])
+    return whole.summary(read_json(file("whole-yield")))
 
 
 def times() -> list[str]:
@@ -45,7 +45,6 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "sweep": lambda: whole.sweep(read_json(file("sweep"))),
     "messages": lambda: waits.table(jobs("messages")),
     "beside": lambda: waits.table(jobs("beside")),
-    "quotas": lambda: waits.table(jobs("quotas")),
     "floor": lambda: floor.table(jobs("floor")),
     "mpi4py": lambda: mpi4py_suite.table(jobs("mpi4py")),
 }
