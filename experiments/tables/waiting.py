@@ -46,5 +46,4 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "messages": lambda: waits.table(jobs("messages")),
     "beside": lambda: waits.table(jobs("beside")),
     "floor": lambda: floor.table(jobs("floor")),
-    "mpi4py": lambda: mpi4py_suite.table(jobs("mpi4py")),
 }
