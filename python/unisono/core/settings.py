@@ -37,11 +37,12 @@ def numbers(least: int) -> Callable[[str], bool]:
     return lambda text: text == "auto" or (NUMBER.fullmatch(text) is not None and float(text) >= least)
 
 
+def is_wait(text: str) -> bool:
+    return WAITS.fullmatch(text) is not None
+
+
 AMOUNTS = {
-    "UNISONO_WAIT": (
-        lambda text: WAITS.fullmatch(text) is not None,
-        "auto, spin, yield, sleep, and sleep:16, ...",
-    ),
+    "UNISONO_WAIT": (is_wait, "auto, spin, yield, sleep, and sleep:16, ..."),
     "UNISONO_SHM": (sizes(1 << 20, 32 << 30), "auto, 0, and sizes from 1M to 32G"),
     "UNISONO_SHM_RING": (sizes(16 << 10, 4 << 20, none=False), "auto and sizes from 16K to 4M"),
     "UNISONO_SHM_PROBE": (sizes(64 << 10), "auto, 0, and sizes from 64K on"),
