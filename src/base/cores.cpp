@@ -32,25 +32,26 @@ Numbers numbers_in(const char* folder, const char* name) {
 }
 
 /// What one control group allows: in version 2 a file, in version 1 two.
-std::optional<double> quota_of(const char* folder) {
-  const Numbers both = numbers_in(folder, "cpu.max");
-  const Numbers quota = both.read == 2 ? both : numbers_in(folder, "cpu.cfs_quota_us");
+std::optional<double> quota_of(const char* folder, int version) {
+  const Numbers quota = numbers_in(folder, version == 2 ? "cpu.max" : "cpu.cfs_quota_us");
+  if (quota.read < 1 || quota.values[0] <= 0) return std::nullopt;
   const long long period =
-      both.read == 2 ? both.values[1] : numbers_in(folder, "cpu.cfs_period_us").values[0];
-  if (quota.read < 1 || quota.values[0] <= 0 || period <= 0) return std::nullopt;
+      version == 2 ? quota.values[1] : numbers_in(folder, "cpu.cfs_period_us").values[0];
+  if (period <= 0) return std::nullopt;
   return static_cast<double>(quota.values[0]) / static_cast<double>(period);
 }
 
 /// The smallest on the way from a group to the top. Within a container the group's path may be the
 /// host's, which is not there, and the top the container's own.
 double smallest_quota(const char* groups, const char* controller, const char* group) {
+  const int version = *controller == '\0' ? 2 : 1;
   char folder[kLongest];
   double smallest = INT_MAX;
   const int top = std::snprintf(folder, sizeof folder, "%s%s", groups, controller);
   if (top < 0 || top + std::strlen(group) >= sizeof folder) return smallest;
   std::strcpy(folder + top, group);
   for (;;) {
-    if (const auto quota = quota_of(folder)) smallest = std::min(smallest, *quota);
+    if (const auto quota = quota_of(folder, version)) smallest = std::min(smallest, *quota);
     char* const last = std::strrchr(folder, '/');
     if (last == nullptr || last < folder + top) return smallest;
     *last = '\0';
@@ -77,14 +78,15 @@ double quota_of_line(const char* groups, char* line) {
   *path = '\0';
   if (controllers[1] == '\0') return smallest_quota(groups, "", path + 1);
   if (!has_controller(controllers + 1, "cpu")) return INT_MAX;
-  *controllers = '/';  // which is the name of the folder, too, but for a link
-  return std::min(smallest_quota(groups, "/cpu", path + 1),
-                  smallest_quota(groups, controllers, path + 1));
+  char link[kLongest];
+  *controllers = '/';  // which is the name of the folder, too
+  std::snprintf(link, sizeof link, "%s/cpu", groups);
+  return smallest_quota(groups, access(link, F_OK) == 0 ? "/cpu" : controllers, path + 1);
 }
 
 }  // namespace
 
-int quota_cores(const char* groups, const char* own) {
+int quota_cores_in(const char* groups, const char* own) {
   double cores = INT_MAX;
   if (std::FILE* file = std::fopen(own, "r")) {
     char line[kLongest];
@@ -95,6 +97,11 @@ int quota_cores(const char* groups, const char* own) {
     cores = smallest_quota(groups, "", "/");
   }
   return std::max(1, static_cast<int>(cores));
+}
+
+int quota_cores() {
+  static const int cores = quota_cores_in("/sys/fs/cgroup", "/proc/self/cgroup");
+  return cores;
 }
 
 int online_cores(int quota) {

@@ -23,7 +23,7 @@ class Cores : public testing::Test {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
-  int cores() const { return quota_cores(root_.c_str(), (root_ + "/own").c_str()); }
+  int cores() const { return quota_cores_in(root_.c_str(), (root_ + "/own").c_str()); }
 
   std::string root_;
 };
