@@ -7,7 +7,7 @@ from typing import Any
 from unisono.compare import results, summary
 from unisono.core.files import read_json
 
-from experiments import floor, markdown, waits
+from experiments import floor, markdown, mpi4py_suite, waits
 from experiments.harness import ROOT
 from experiments.node import whole
 
@@ -45,5 +45,7 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "sweep": lambda: whole.sweep(read_json(file("sweep"))),
     "messages": lambda: waits.table(jobs("messages")),
     "beside": lambda: waits.table(jobs("beside")),
+    "quotas": lambda: waits.table(jobs("quotas")),
+    "mpi4py": lambda: mpi4py_suite.table(jobs("mpi4py")),
     "floor": lambda: floor.table(jobs("floor")),
 }
