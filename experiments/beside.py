@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from unisono.core import machine, places
-from unisono.core.files import read_json, write_json
 
 from experiments import waits
 
@@ -61,34 +61,24 @@ def commands(_mpi: places.Mpi, program: Path) -> Iterator[tuple[str, list[str]]]
 
 
 def cells(options: argparse.Namespace, folder: Path) -> list[Cell]:
-    ranks = [int(text) for text in options.ranks.split(",")]
     return [
         Cell(one.mpi, one.ranks, f"{one.name}; {beside}", one.command, one.before, beside)
-        for one in waits.cells_of(options.mpi.split(","), ranks, commands, folder)
+        for one in waits.cells_of(options, commands, folder)
         for beside in (NOTHING, JOB, WORK)
     ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--mpi", default=",".join(LIBRARIES))
-    parser.add_argument("--ranks", default="2")
-    parser.add_argument("--jobs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--table", type=Path, help="of a file that --json wrote")
-    options = parser.parse_args()
-    if options.table:
-        print("\n".join(waits.table(read_json(options.table)["jobs"])))
-        return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the neighbours end then, too
-    before = waits.circumstances()
-    with tempfile.TemporaryDirectory() as folder:
-        jobs = list(waits.measured(cells(options, Path(folder)), options.jobs, around=neighbours))
-    print("\n".join(waits.table(jobs)))
-    if options.json:
-        write_json(before | {"jobs": jobs}, options.json)
+    options = waits.parser(__doc__, LIBRARIES, "2").parse_args()
+
+    def measure() -> dict[str, Any]:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the neighbours end then, too
+        before = waits.circumstances()
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = list(waits.measured(cells(options, Path(folder)), options.jobs, around=neighbours))
+        return before | {"jobs": jobs}
+
+    waits.told(options, measure)
 
 
 if __name__ == "__main__":

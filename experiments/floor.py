@@ -69,11 +69,11 @@ def commands(ranks: int, cores: Sequence[int], folder: Path) -> Iterator[tuple[t
 
 def one(mpi: places.Mpi, ranks: int, where: str, command: Sequence[str], calls: int) -> tuple[float, float]:
     """Seconds, and switches of a rank."""
-    words = [word.replace("{calls}", str(calls)) for word in command]
     if where == FLOOR:
+        words = [word.replace("{calls}", str(calls)) for word in command]
         text = subprocess.run(words, capture_output=True, text=True, check=True, timeout=waits.LIMIT).stdout
     else:
-        text = waits.printed(waits.Cell(mpi, ranks, words[0], words), where, 0)
+        text = waits.printed(waits.Cell(mpi, ranks, where, [*command]), where, calls)
     found = re.match(r"([\d.]+) ([\d.]+)$", text, re.MULTILINE)
     if not found:
         raise ValueError(f"printed {text!r}")

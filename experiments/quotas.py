@@ -21,10 +21,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from unisono.core import places
 from unisono.core.errors import UnisonoError
-from unisono.core.files import read_json, write_json
 
 from experiments import harness, waits
 
@@ -141,7 +141,7 @@ def measured(cells: Sequence[waits.Cell], groups: Mapping[float, Path], jobs: in
         yield job
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> dict[str, Any]:
     quotas = [float(text) for text in options.quotas.split(",")]
     where = controller(Path("/proc/self/mounts").read_text(), Path("/proc/self/cgroup").read_text())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the groups go then, too
@@ -152,29 +152,16 @@ def run(options: argparse.Namespace) -> None:
         about |= {"quotas seen": seen}
         if unseen := [cores for cores, found in seen.items() if found != cores]:
             print(f"Unisono sees no quota of {', '.join(unseen)} cores: {seen}", flush=True)
-        names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        jobs = list(measured(waits.cells_of(names, ranks, commands, folder), groups, options.jobs))
-    print("\n".join(waits.table(jobs)))
-    if options.json:
-        write_json(about | {"jobs": jobs}, options.json)
+        jobs = list(measured(waits.cells_of(options, commands, folder), groups, options.jobs))
+    return about | {"jobs": jobs}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--mpi", default=",".join(LIBRARIES))
-    parser.add_argument("--ranks", default="2,4")
+    parser = waits.parser(__doc__, LIBRARIES, "2,4")
     parser.add_argument("--quotas", default="0.5,1,1.5", help="in cores")
-    parser.add_argument("--jobs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args(arguments)
-    if options.table:
-        print("\n".join(waits.table(read_json(options.table)["jobs"])))
-    else:
-        run(options)
+    waits.told(options, lambda: run(options))
     return 0
 
 

@@ -135,13 +135,13 @@ def seconds(cell: Cell, way: str, calls: int) -> float | None:
         return None
 
 
-def cells_of(names: Sequence[str], ranks: Sequence[int], kinds: Commands, folder: Path) -> list[Cell]:
-    mpis = [places.find_mpi(name) for name in names]
+def cells_of(options: argparse.Namespace, kinds: Commands, folder: Path) -> list[Cell]:
+    mpis = [places.find_mpi(name) for name in options.mpi.split(",")]
     programs = {mpi.name: built(mpi, folder) for mpi in mpis}
     return [
-        Cell(mpi, size, name, command)
+        Cell(mpi, int(ranks), name, command)
         for mpi in mpis
-        for size in ranks
+        for ranks in options.ranks.split(",")
         for name, command in kinds(mpi, programs[mpi.name])
     ]
 
@@ -226,27 +226,38 @@ def table(jobs: Sequence[Job]) -> list[str]:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--mpi", default=",".join(LIBRARIES))
-    parser.add_argument("--ranks", default="4,8")
-    parser.add_argument("--jobs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--table", type=Path, help="of a file that --json wrote")
-    options = parser.parse_args()
+def parser(about: str | None, libraries: Sequence[str], ranks: str) -> argparse.ArgumentParser:
+    """With what all ask that measure jobs of waits.c."""
+    made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--mpi", default=",".join(libraries))
+    made.add_argument("--ranks", default=ranks)
+    made.add_argument("--jobs", type=int, default=5)
+    made.add_argument("--json", type=Path)
+    made.add_argument("--table", type=Path, help="of a file that --json wrote")
+    return made
+
+
+def told(options: argparse.Namespace, measure: Callable[[], dict[str, Any]]) -> None:
+    """The table of a file, or of what is measured now, with its circumstances."""
     if options.table:
         print("\n".join(table(read_json(options.table)["jobs"])))
         return
-    before = circumstances()
-    with tempfile.TemporaryDirectory() as folder:
-        names, ranks = options.mpi.split(","), [int(text) for text in options.ranks.split(",")]
-        cells = cells_of(names, ranks, commands, Path(folder))
-        jobs = list(measured(cells, options.jobs))
-    print("\n".join(table(jobs)))
+    found = measure()
+    print("\n".join(table(found["jobs"])))
     if options.json:
-        write_json(before | {"jobs": jobs}, options.json)
+        write_json(found, options.json)
+
+
+def main() -> None:
+    options = parser(__doc__, LIBRARIES, "4,8").parse_args()
+
+    def measure() -> dict[str, Any]:
+        before = circumstances()
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = list(measured(cells_of(options, commands, Path(folder)), options.jobs))
+        return before | {"jobs": jobs}
+
+    told(options, measure)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ inline Result<Mode> parse_mode(const std::string& text) {
 
 struct AskedWait {
   WaitMode mode = WaitMode::sleep;
-  std::optional<int>
-      yields;  ///< before the first sleep of a wait; nothing: what has turned out to be good
+  /// Before the first sleep of a wait. Nothing: as many as have turned out to be good.
+  std::optional<int> yields;
 };
 
 /// Nothing: auto.
