@@ -43,7 +43,7 @@ HARDLY_SLOWER, MUCH_FASTER = 1.05, 0.9
 ENOUGH = 6  # repetitions: the fewest whose range is a 95 % interval of the median
 SURE_WITHOUT_INTERVAL = 0.2  # native so slow that few repetitions fit into the time
 QUIET = 0.9  # share of idle time before and after a measurement
-MOST_RANKS = 32  # of the last row: beyond lies what nobody has measured
+BEYOND = 4  # times the ranks of the last row: farther lies what nobody has measured
 # Beside every algorithm with its standard parameters: pipelines want other segments where a message
 # costs little, or much.
 VARIANTS = {
@@ -302,7 +302,7 @@ def all_rows(catalogue: Catalogue) -> list[Row]:
     for (_, place), group in groups.items():
         group.sort()
         for k, (measured, file) in enumerate(group):
-            most = measured if place == "undersubscribed" else MOST_RANKS
+            most = measured if place == "undersubscribed" else BEYOND * measured
             if k + 1 < len(group):
                 most = group[k + 1][0] - 1
             for row in rows_of(file, measured, most, catalogue):
@@ -422,7 +422,7 @@ def main() -> int:
     if args.command == "derive":
         return derive(args.check)
     for ranks in args.ranks:
-        measure(Bed(args.flavour, ranks), args.time_budget, args.collectives, args.sizes, args.arms)
+        measure(Bed(args.flavour, ranks), args.budget, args.collectives, args.sizes, args.arms)
     return 0
 
 

@@ -113,21 +113,26 @@ def summary(rows: Sequence[Job]) -> list[str]:
     """Of what runs unasked: a line for each place, and its kinds that are slower than natively."""
     lines = []
     for (mpi, ranks, pattern, calls), jobs in by_place(rows).items():
-        quotients: dict[str, list[float]] = defaultdict(list)
+        pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
         for (arm, job), seconds in jobs.items():
             for kind, time in seconds.items() if arm == "unasked" and (NATIVE, job) in jobs else ():
-                quotients[kind].append(time / jobs[NATIVE, job][kind])
+                pairs[kind].append((time, jobs[NATIVE, job][kind]))
+        quotients = {kind: [ours / native for ours, native in found] for kind, found in pairs.items()}
         medians = {kind: statistics.median(found) for kind, found in quotients.items()}
         slow = sorted((medians[kind], kind) for kind in quotients if min(quotients[kind]) > 1)[::-1]
         below = [f"{kind.removesuffix(':0')} {median:.2f}" for median, kind in slow if median > 1 / 0.95]
+        lost = max((statistics.median(a - b for a, b in pairs[kind]) for _, kind in slow), default=0)
         mean = statistics.geometric_mean(medians.values())
         faster = sum(max(found) < 1 for found in quotients.values())
         count = len(next(iter(quotients.values())))
-        cells = [f"{mean:.2f}", str(len(medians)), str(faster), str(len(slow)), ", ".join(below)]
+        cells = [f"{mean:.2f}", str(len(medians)), str(faster), str(len(slow)), f"{lost * 1e3:.1f}"]
+        cells.append(", ".join(below))
         lines.append([mpi, str(ranks), pattern, str(calls), str(count), *cells])
     head = ["MPI library", "ranks", "pattern", "calls", "jobs", "mean", "kinds"]
     return markdown.table(
-        [*head, "faster in all jobs", "slower in all jobs", "of these beyond 1.05"], lines, (0, 2, 9)
+        [*head, "faster in all jobs", "slower in all jobs", "most lost, ms", "of these beyond 1.05"],
+        lines,
+        (0, 2, 10),
     )
 
 

@@ -15,6 +15,7 @@ import argparse
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from unisono.core import machine, places
 from unisono.core.errors import UnisonoError
@@ -84,6 +85,13 @@ def rows(found: Mapping[Key, Sequence[tuple[float, float]]]) -> list[tuple[str, 
 
 def table(found: Mapping[Key, Sequence[tuple[float, float]]]) -> list[str]:
     return markdown.table(HEAD, rows(found), (0, 7))
+
+
+def found_in(told: Any) -> dict[Key, list[tuple[float, float]]]:
+    """Of what --json wrote."""
+    return {
+        (row["program"], row["ranks"]): list(map(tuple, row["native_and_ours_s"])) for row in told["programs"]
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

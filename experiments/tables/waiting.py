@@ -10,6 +10,7 @@ from unisono.core.files import read_json
 from experiments import floor, markdown, mpi4py_suite, waits
 from experiments.harness import ROOT
 from experiments.node import whole
+from experiments.programs import times as programs
 
 FOLDER = ROOT / "docs" / "results" / "waiting"
 
@@ -47,5 +48,6 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "beside": lambda: waits.table(jobs("beside")),
     "quotas": lambda: waits.table(jobs("quotas")),
     "mpi4py": lambda: mpi4py_suite.table(jobs("mpi4py")),
+    "programs": lambda: programs.table(programs.found_in(read_json(file("programs")))),
     "floor": lambda: floor.table(jobs("floor")),
 }

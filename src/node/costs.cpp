@@ -12,7 +12,7 @@ namespace {
 
 /// The terms of which the formulas are made, for a message of `m` bytes on `p` ranks.
 struct Terms {
-  double m, p, others, slot;
+  double m, p, others, slot, slots;
   double write, fetch, combine, call, pull;
 
   Terms(double bytes, const MemoryCosts& c, const Setting& s)
@@ -20,6 +20,7 @@ struct Terms {
         p(s.ranks),
         others(s.ranks - 1),
         slot(static_cast<double>(s.slot)),
+        slots(static_cast<double>(s.slots)),
         write(c.write),
         fetch(c.fetch),
         combine(c.combine),
@@ -61,13 +62,17 @@ Work gather_direct(const Terms& t) {
 }
 Work scatter_pipeline(const Terms& t) {
   return {t.pipelined(t.others * t.write, t.fetch, t.slot / t.others),
-          t.others * (t.write + t.fetch) * t.m, 0, t.chunks(t.others * t.m)};
+          t.others * (t.write + t.fetch) * t.m, 0, t.chunks(t.others * t.m),
+          (t.chunks(t.others * t.m) - 1) / t.slots};
 }
 Work allgather_pipeline(const Terms& t) {
   return t.by_each((t.write + t.others * t.fetch) * t.m, 1, t.chunks(t.m));
 }
+// In each chunk all wait for all.
 Work alltoall_pipeline(const Terms& t) {
-  return t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.others * t.m));
+  Work work = t.by_each(t.others * (t.write + t.fetch) * t.m, 1, t.chunks(t.others * t.m));
+  work.turns = work.flags - 1;
+  return work;
 }
 Work alltoall_direct(const Terms& t) { return t.by_each(t.others * (t.call + t.pull * t.m), 2); }
 
@@ -151,8 +156,9 @@ class Border {
     double bytes = kLargest;
     for (int step = 0; step < kSteps; ++step, bytes /= std::numbers::sqrt2) {
       const auto time = [&](Protocol way) {
-        const Work work = work_of(kernel, way, bytes, costs_, setting_);
-        return only_work ? busy_time(work, setting_) : time_of(work, costs_, setting_);
+        Work work = work_of(kernel, way, bytes, costs_, setting_);
+        if (only_work) work.waits = 0;
+        return time_of(work, costs_, setting_);
       };
       double best = time(*before.begin());
       for (const Protocol way : before) best = std::min(best, time(way));
@@ -181,17 +187,18 @@ class Border {
 
 MemoryCosts prior_costs(const Setting& setting) {
   MemoryCosts costs;
-  if (setting.mode == WaitMode::sleep) costs.pull = 0.12;
-  costs.step = setting.mode == WaitMode::sleep ? 15'000 : 100 * std::max(1, setting.ranks - 1);
+  if (setting.mode == WaitMode::sleep) {
+    costs.pull = 0.12;
+    costs.step = 7'500.0 * setting.ranks / setting.cores;  // each wakes up, one after the other
+  } else {
+    costs.step = 100 * std::max(1, setting.ranks - 1);
+  }
   return costs;
 }
 
-double busy_time(const Work& work, const Setting& setting) {
-  return std::max(work.slowest, work.all / setting.cores);
-}
 double time_of(const Work& work, const MemoryCosts& costs, const Setting& setting) {
-  const double steps = work.waits + (setting.mode == WaitMode::sleep ? 0 : work.flags);
-  return busy_time(work, setting) + steps * costs.step;
+  const double steps = work.waits + (setting.mode == WaitMode::sleep ? work.turns : work.flags);
+  return std::max(work.slowest, work.all / setting.cores) + steps * costs.step;
 }
 
 Work work_of(Kernel kernel, Protocol way, double bytes, const MemoryCosts& costs,

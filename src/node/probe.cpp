@@ -239,7 +239,8 @@ SlotCosts with_fetches(SlotCosts costs, const SlotCosts& fetches) {
 }
 
 Setting setting_of(const Team& team) {
-  return {team.size(), team.probing().cores, team.mode(), team.slot_bytes()};
+  return {team.size(), team.probing().cores, team.mode(), team.slot_bytes(),
+          team.ring_bytes() / team.slot_bytes()};
 }
 
 void go_by(Team& team, const MemoryCosts& costs) {

@@ -66,6 +66,19 @@ TEST(Thresholds, OfASleeperAreWhereTheWorkIsLess) {
   EXPECT_LE(found.read.before, 256 * kKiB);
 }
 
+// A slot with a part for each of many ranks holds little of each, and each slot is a turn of all.
+TEST(Thresholds, OfManySleepersSpareTheirTurns) {
+  const Setting few = sleeping(4), many = sleeping(64);
+  MemoryCosts costs = prior_costs(few);
+  costs.pull = 2 * (costs.write + costs.fetch);  // by the bytes alone never worth it
+  EXPECT_GT(thresholds_of(costs, few).direct.scatter, 128 * kKiB);
+  costs.step = prior_costs(many).step;
+  const DirectFrom direct = thresholds_of(costs, many).direct;
+  EXPECT_LE(direct.scatter, 64 * kKiB);
+  EXPECT_LE(direct.alltoall, 64 * kKiB);
+  EXPECT_EQ(direct.gather, kNever);
+}
+
 TEST(Thresholds, OfOneRankAreNone) {
   EXPECT_EQ(thresholds_of({}, {1, 1}).direct.allgather, kNever);
 }
