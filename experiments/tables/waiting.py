@@ -24,7 +24,9 @@ def jobs(name: str) -> Any:
 
 
 def whole_jobs() -> list[str]:
-    return whole.summary([row for name in ("yield", "many", "mpich") for row in read_json(file(f"whole-{name}"))])
+    return whole.summary(
+        [row for name in ("yield", "many", "mpich") for row in read_json(file(f"whole-{name}"))]
+    )
 
 
 def times() -> list[str]:
