@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from unisono.core import catalogue, elf, files, launch, machine, places, settings
+from unisono.core import catalogue, elf, files, launch, machine, places, settings, single_copy
 from unisono.core.errors import UnisonoError
 from unisono.profile import check as profile_check
 
@@ -28,6 +28,10 @@ own, native = ctypes.c_ulonglong(), ctypes.c_ulonglong()
 ctypes.CDLL(None).unisono_counts(ctypes.byref(own), ctypes.byref(native))
 assert own.value > 0, "the call did not reach Unisono"
 """
+
+# What a rank takes of /dev/shm: MPICH 5 some 5 MiB, Unisono at least 1 (docs/howto/ci-container.md).
+MEMORY_OF_A_RANK = 6 << 20
+SMALL_MEMORY = 64 << 20  # what Docker gives
 
 
 class Level(Enum):
@@ -84,18 +88,37 @@ def check_machine() -> Iterator[Finding]:
         yield Finding(
             Level.NOTE,
             f"affinity or quota leave {cores.usable} of {cores.online} cores",
-            "MPICH spins while it waits: with more ranks than usable cores a native collective "
-            "takes milliseconds; Unisono's own algorithms then yield and sleep",
+            "more ranks than that share cores: under Unisono waits then yield and sleep, MPICH's own, too "
+            "(over libfabric only point-to-point ones); without it ranks of MPICH spin, and calls take "
+            "milliseconds",
         )
     memory = machine.shared_memory()
     if memory is None:
         yield Finding(Level.PROBLEM, "no /dev/shm", "mount a tmpfs there: the MPI libraries need it")
-    elif memory[1] < 32 << 20:
+    elif memory[1] <= max(SMALL_MEMORY, 2 * cores.usable * MEMORY_OF_A_RANK):
+        ranks = memory[1] // MEMORY_OF_A_RANK
         yield Finding(
             Level.NOTE,
-            f"/dev/shm has {memory[1] >> 20} MiB free",
-            "MPI jobs may fail or die with SIGBUS: in a container, start it with --shm-size=1g",
+            f"/dev/shm has {memory[1] >> 20} MiB free, enough for {ranks} ranks of MPICH",
+            "with more ranks a job may end in MPI_Init, or by SIGBUS or SIGSEGV, without Unisono, too: "
+            "in a container, start it with --shm-size=1g",
         )
+    yield check_single_copy()
+
+
+def check_single_copy() -> Finding:
+    why = single_copy.why_not()
+    if why is None:
+        return Finding(Level.OK, "ranks may read each other's memory: long messages on a node need one copy")
+    scope = single_copy.ptrace_scope()
+    yama = f"; kernel.yama.ptrace_scope is {scope}" if scope else ""
+    return Finding(
+        Level.NOTE,
+        f"ranks may not read each other's memory ({why}{yama}): slots in shared memory replace single copies",
+        "long messages on a node are copied twice, and nothing fails; where your rules allow it, start a "
+        "container with --cap-add SYS_PTRACE"
+        + (", or set kernel.yama.ptrace_scope to 0" if scope in {1, 2} else ""),
+    )
 
 
 def check_environment() -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from unisono import doctor
-from unisono.core import elf, launch, places
+from unisono.core import elf, launch, machine, places, single_copy
 from unisono.doctor import Level
 
 
@@ -131,6 +131,57 @@ def test_what_our_own_module_sets_is_no_problem(monkeypatch: pytest.MonkeyPatch)
             monkeypatch.setenv(name, "/opt/unisono")
     assert "UNISONO_ROOT" in os.environ
     assert [f.what for f in doctor.check_environment() if f.level is Level.PROBLEM] == []
+
+
+@pytest.mark.parametrize(
+    ("cores", "free", "ranks"),
+    [(2, 64, 10), (2, 65, None), (16, 192, 32), (16, 193, None), (1, 0, 0)],
+)
+def test_a_small_shared_memory_is_noted(
+    cores: int, free: int, ranks: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Docker's 64 MB, and less than twice as many ranks as cores take of it."""
+    monkeypatch.setattr(machine, "cores", lambda: machine.Cores(cores, cores, None))
+    monkeypatch.setattr(machine, "shared_memory", lambda: (1 << 30, free << 20))
+    notes = [f for f in doctor.check_machine() if "/dev/shm" in f.what]
+    said = [f"/dev/shm has {free} MiB free, enough for {ranks} ranks of MPICH"] if ranks is not None else []
+    assert [f.what for f in notes] == said
+    assert all(f.level is Level.NOTE and "--shm-size=1g" in f.advice for f in notes)
+
+
+def test_cores_that_a_quota_takes_away_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "cores", lambda: machine.Cores(16, 16, 1.5))
+    notes = [f for f in doctor.check_machine() if "affinity or quota leave 1 of 16 cores" in f.what]
+    assert [f.level for f in notes] == [Level.NOTE]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_memory_of_another_user_is_no_single_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, copy, after = single_copy.REACH.partition('copy("process_vm_readv")')
+    monkeypatch.setattr(single_copy, "REACH", f"{before}os.setuid(65534)\n{copy}{after}")
+    finding = doctor.check_single_copy()
+    assert finding.level is Level.NOTE
+    assert "(process_vm_readv: Operation not permitted" in finding.what
+    assert "slots" in finding.what and "SYS_PTRACE" in finding.advice
+
+
+def test_yama_is_named_where_it_forbids_single_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = tmp_path / "ptrace_scope"
+    assert single_copy.ptrace_scope(scope) == 0  # there is no Yama
+    scope.write_text("1\n")
+    assert single_copy.ptrace_scope(scope) == 1
+    monkeypatch.setattr(single_copy, "why_not", lambda: "process_vm_readv: Operation not permitted")
+    monkeypatch.setattr(single_copy, "ptrace_scope", lambda: 1)
+    finding = doctor.check_single_copy()
+    assert "kernel.yama.ptrace_scope is 1" in finding.what
+    assert "set kernel.yama.ptrace_scope to 0" in finding.advice
+
+
+def test_what_may_be_reached_is_read_and_written() -> None:
+    if single_copy.ptrace_scope() == 0:
+        assert single_copy.why_not() in {None, "process_vm_readv: Operation not permitted"}
 
 
 @pytest.mark.mpi
