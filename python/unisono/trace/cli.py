@@ -25,7 +25,8 @@ class RecordUnlessNamed(TyperGroup):
 
 app = group(
     "Trace the collectives of a program: [bold]unisono trace --output DIR -- mpiexec -n 4 ./app[/bold], or "
-    "[bold]unisono trace --output DIR -n 4 -- ./app[/bold]",
+    "[bold]unisono trace --output DIR -n 4 -- ./app[/bold]. Its options, such as -o, -n and --mpi: "
+    "[bold]unisono trace record --help[/bold].",
     cls=RecordUnlessNamed,
 )
 app.command()(export)
