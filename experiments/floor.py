@@ -176,12 +176,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--mpi", default="openmpi")
-    parser.add_argument("--ranks", type=int, default=64)
+    parser.add_argument(
+        "--mpi", default="openmpi", help="mpich, openmpi, intel, debian-mpich or debian-openmpi (openmpi)"
+    )
+    parser.add_argument("--ranks", type=int, default=64, help="of a job (64)")
     parser.add_argument("--cores", type=int, default=2, help="the first so many of those allowed here")
-    parser.add_argument("--jobs", type=int, default=9)
+    parser.add_argument("--jobs", type=int, default=9, help="rounds of all cells (9)")
     parser.add_argument("--calls", type=int, default=2000, help="of a job (2000)")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="the file to write")
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
     if options.table:

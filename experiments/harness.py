@@ -28,6 +28,7 @@ from experiments import testbeds
 from experiments.testbeds import Json, Run, Simulated, Testbed
 
 ROOT = testbeds.ROOT
+LIBRARIES = "several by commas: mpich, openmpi, intel, debian-mpich, debian-openmpi"  # of --mpi
 STORE = ROOT / ".cache" / "experiments"
 PICTURES = ROOT / "build" / "experiments"
 
@@ -46,7 +47,7 @@ def options(description: str, seconds: float, arguments: Sequence[str] | None = 
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--bed", default="node", help="node, lab, sim:PLATFORM, several by commas (node)")
-    parser.add_argument("--mpi", default="mpich,openmpi", help="MPI libraries (mpich,openmpi)")
+    parser.add_argument("--mpi", default="mpich,openmpi", help=f"{LIBRARIES} (mpich,openmpi)")
     parser.add_argument("--fresh", action="store_true", help="measure anew what is kept from before")
     parser.add_argument("--seconds", type=float, default=seconds, help=f"for one point ({seconds:g})")
     given = parser.parse_args(arguments)

@@ -164,12 +164,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--mpi", default=",".join(LIBRARIES))
+    parser.add_argument(
+        "--mpi", default=",".join(LIBRARIES), help=f"several by commas: {', '.join(LIBRARIES)} (all)"
+    )
     parser.add_argument("--tests", default=",".join(TESTS), help="files, without test_ and .py")
-    parser.add_argument("--ranks", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--ranks", type=int, default=5, help="of a job (5)")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="of each file of tests, natively and under Unisono (1)"
+    )
     parser.add_argument("--limit", type=float, default=120, help="seconds of a job")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="the file to write; what is in it already is not run again")
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
     if options.table:

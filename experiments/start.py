@@ -91,10 +91,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--mpi", default=",".join(LIBRARIES))
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--pairs", type=int, default=20, help="of jobs natively and under Unisono (20)")
+    parser.add_argument("--ranks", type=int, default=4, help="of a job (4)")
+    parser.add_argument(
+        "--mpi", default=",".join(LIBRARIES), help=f"several by commas ({','.join(LIBRARIES)})"
+    )
+    parser.add_argument("--json", type=Path, help="the file to write")
     options = parser.parse_args()
     found = {}
     busy = machine.busy_share()

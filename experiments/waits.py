@@ -229,10 +229,11 @@ def table(jobs: Sequence[Job]) -> list[str]:
 def parser(about: str | None, libraries: Sequence[str], ranks: str) -> argparse.ArgumentParser:
     """With what all ask that measure jobs of waits.c."""
     made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--mpi", default=",".join(libraries))
-    made.add_argument("--ranks", default=ranks)
-    made.add_argument("--jobs", type=int, default=5)
-    made.add_argument("--json", type=Path)
+    names = ",".join(libraries)
+    made.add_argument("--mpi", default=names, help=f"{harness.LIBRARIES} ({names})")
+    made.add_argument("--ranks", default=ranks, help=f"of a job, several by commas ({ranks})")
+    made.add_argument("--jobs", type=int, default=5, help="of each cell, natively and under Unisono (5)")
+    made.add_argument("--json", type=Path, help="the file to write")
     made.add_argument("--table", type=Path, help="of a file that --json wrote")
     return made
 

@@ -319,7 +319,9 @@ def page(bodies: Sequence[Json]) -> str:
     beds: dict[str, list[Json]] = {}
     for body in sorted(bodies, key=lambda body: -body["ranks"]):
         beds.setdefault(bed_text(body), []).append(body)
-    head, _, tail = TEXT.read_text().partition("<!-- tables -->\n")
+    # Links lead from the file's own folder, and in the page from docs/results.
+    text = TEXT.read_text().replace("](../../docs/", "](../")
+    head, _, tail = text.partition("<!-- tables -->\n")
     lines = [head.rstrip(), ""]
     for bed, own in beds.items():
         lines += of_bed(bed, own)

@@ -3,10 +3,12 @@
   .venv/bin/python -m experiments.node.whole --mpi mpich,openmpi -n 4 --pattern loop --json whole.json
   .venv/bin/python -m experiments.node.whole --table whole.json
 
-Patterns: those of tests/gym/job.cpp. Arms: native; unasked, with nothing set; first, what the table of
+Patterns, what a rank does before each call (tests/gym/job.cpp): loop, nothing; sleep, for 1 ms; meet, all
+ranks of the node sleep until the last one comes; compute, for 50 to 250 us; drift, nothing, but from the
+middle on the last rank comes 2 ms late. Arms: native; unasked, with nothing set; first, what the table of
 defaults says, with nothing compared (UNISONO_ONLINE=off); kernels, those of the node alone; kernels:N, the
-same where each wait yields N times before it sleeps. Jobs of all arms in turn, in rounds over all places,
-each with an empty memory, run the kinds one after the other.
+same where each wait yields N times before it sleeps; kernels:yield, where it yields only. Jobs of all arms
+in turn, in rounds over all places, each with an empty memory, run the kinds one after the other.
 """
 
 import argparse
@@ -22,7 +24,7 @@ from typing import TypedDict
 from unisono.core import files, places
 from unisono.core.catalogue import format_size
 
-from experiments import markdown
+from experiments import harness, markdown
 
 CELLS = [f"{name}:{size}" for name in ("bcast", "allreduce", "reduce", "scan") for size in (8, 32768)]
 CELLS += [
@@ -49,6 +51,7 @@ ALL = [
 ] + ["barrier:0"]
 NATIVE = "native"
 KERNELS = {f"UNISONO_{cell.partition(':')[0].upper()}": "shm" for cell in ALL}
+PATTERNS = ("loop", "sleep", "meet", "compute", "drift")  # of tests/gym/job.cpp
 FIXED = (0, 4, 16, 60, 250)
 ARMS = {
     NATIVE: {},
@@ -188,14 +191,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("-n", "--ranks", default="2,4")
-    parser.add_argument("--pattern", default="loop,sleep,compute")
-    parser.add_argument("--calls", default="1000")
-    parser.add_argument("--jobs", type=int, default=5)
-    parser.add_argument("--arms", default=",".join(ARMS))
-    parser.add_argument("--kinds", default=",".join(CELLS), help="COLLECTIVE:BYTES, or all")
-    parser.add_argument("--json", type=Path)
+    add = parser.add_argument
+    add("--mpi", default="mpich,openmpi", help=f"{harness.LIBRARIES} (mpich,openmpi)")
+    add("-n", "--ranks", default="2,4", help="of a job, several by commas (2,4)")
+    add(
+        "--pattern",
+        default="loop,sleep,compute",
+        help=f"several by commas: {', '.join(PATTERNS)} (loop,sleep,compute)",
+    )
+    add("--calls", default="1000", help="of each kind in a job, several by commas (1000)")
+    add("--jobs", type=int, default=5, help="of each arm (5)")
+    add("--arms", default=",".join(ARMS), help=f"several by commas: {', '.join(ARMS)} (all)")
+    add("--kinds", default=",".join(CELLS), help="COLLECTIVE:BYTES, several by commas, or all")
+    add("--json", type=Path, help="the file to write")
     parser.add_argument("--table", type=Path, help="of a file that --json wrote")
     options = parser.parse_args()
     if options.table:
