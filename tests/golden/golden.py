@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Which way each call of small programs goes, beside what is kept: tests/golden/routes-FLAVOUR.txt.
+
+  golden.py PROGRAM FLAVOUR [--write] -- LAUNCHER...      the launcher ends with the option for the number of ranks
+
+A job is a program of programs.cpp with settings under which nothing depends on times: UNISONO_ONLINE=shuffle
+takes the two ways of a kind in turns that a seed decides. Its jobs see two cores, so that four ranks share
+them. Lines of Unisono are kept too, sorted, since their order among other lines is chance.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SHUFFLED = {"UNISONO_ONLINE": "shuffle:seed=3,turn=8"}
+FIXED = {"UNISONO": "fixed"}
+CORES = 2
+# Programs, and settings; each on two ranks and on four.
+JOBS: list[tuple[str, dict[str, str]]] = [
+    ("kinds", SHUFFLED),
+    ("kinds", FIXED),
+    ("kinds", FIXED | {"UNISONO_SHM": "0"}),
+    ("kinds", SHUFFLED | {"UNISONO_REPRODUCIBLE": "placement"}),
+    ("kinds", {"UNISONO_ALLREDUCE": "ring", "UNISONO_BCAST": "shm", **SHUFFLED}),
+    ("young", SHUFFLED),
+    ("young", FIXED),
+    ("young", {"UNISONO_BCAST": "chain:segment=auto", **SHUFFLED}),
+    ("sums", SHUFFLED),
+    ("sums", SHUFFLED | {"UNISONO_REPRODUCIBLE": "none"}),
+    ("operations", SHUFFLED),
+    ("operations", FIXED),
+    ("forcing", SHUFFLED),
+    ("nonblocking", SHUFFLED),
+    ("nonblocking", {"UNISONO_ALLREDUCE": "ring", "UNISONO_BCAST": "chain:segment=auto", **FIXED}),
+    ("nonblocking", {"UNISONO_ALLREDUCE": "ring:transport=shm", **FIXED}),
+    ("persistent", SHUFFLED),
+    ("persistent", {"UNISONO_ALLREDUCE": "recursive_doubling", **FIXED}),
+    ("datatypes", SHUFFLED),
+    ("refused", FIXED),
+    ("groups", SHUFFLED),
+    ("neighbours", {"UNISONO_NEIGHBOR_ALLTOALL": "linear", **FIXED}),
+    ("neighbours", SHUFFLED),
+    ("orders", {"UNISONO_ALLTOALLV": "token_list", **FIXED}),
+    ("lengths", SHUFFLED),
+    ("twins", SHUFFLED),
+    ("twins", {"UNISONO": "off"}),
+]
+
+
+def ours(line: str) -> bool:
+    return line.startswith("unisono: ")
+
+
+def job(command: list[str], ranks: int, program: str, name: str, settings: dict[str, str]) -> str:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("UNISONO")}
+    environment |= {"UNISONO_LOG": "decision", "XDG_CACHE_HOME": os.devnull} | settings
+    some = sorted(os.sched_getaffinity(0))[:CORES]
+    done = subprocess.run(
+        [*command, str(ranks), program, name],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=200,
+        check=False,
+        preexec_fn=lambda: os.sched_setaffinity(0, some),
+    )
+    lines = [re.sub(r"\d+\.\d+ ms", "T ms", line) for line in done.stdout.splitlines()]
+    said = sorted({line for line in lines if ours(line)})
+    status = [] if done.returncode == 0 else [f"exit status {done.returncode}"]
+    return "\n".join([line for line in lines if not ours(line)] + said + status)
+
+
+def texts(command: list[str], program: str) -> Iterator[str]:
+    for name, settings in JOBS:
+        for ranks in (2, 4):
+            words = " ".join(f"{key}={value}" for key, value in settings.items())
+            yield f"== {name}, {ranks} ranks, {words}\n{job(command, ranks, program, name, settings)}\n"
+
+
+def main() -> int:
+    split = sys.argv.index("--")
+    program, flavour, *options = sys.argv[1:split]
+    kept = HERE / f"routes-{flavour}.txt"
+    if len(os.sched_getaffinity(0)) < CORES:
+        print(f"golden.py: skipped: fewer than {CORES} cores")
+        return 0
+    found = "\n".join(texts(sys.argv[split + 1 :], program))
+    if "--write" in options:
+        kept.write_text(found)
+        return 0
+    if (before := kept.read_text()) == found:
+        print(f"golden.py: {found.count('== ')} jobs as kept")
+        return 0
+    print("\n".join(difflib.unified_diff(before.splitlines(), found.splitlines(), "kept", "now", lineterm="")))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
