@@ -62,8 +62,8 @@ bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
       if (looks_ % kRelaxesPerIdle == 0) be_idle();
       return true;
     }
-  } else {
-    sched_yield();
+  } else if (!poll_.looks_at_once()) {
+    poll_.yield();
   }
   if (looks_ % kYieldsPerIdle == 0) be_idle();
   return true;

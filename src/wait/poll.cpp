@@ -43,11 +43,35 @@ timespec Sleep::limit() const {
 
 void Sleep::nobody_ended_it() { sleep_cost().overran(now() - begin_ - limit_ - slack()); }
 
+bool Poll::looks_at_once() {
+  if (looks_ == AtOnce::not_begun) {
+    const Time most = window_.at_once();
+    looks_ = most > Time(0) ? AtOnce::looks : AtOnce::is_over;
+    if (most > Time(0)) last_ = now() + most;
+  } else if (looks_ == AtOnce::looks && now() >= last_) {
+    looks_ = AtOnce::in_vain;
+    window_.looked_at_once(false);
+  }
+  return looks_ == AtOnce::looks;
+}
+
+void Poll::yield() {
+  if (looks_ != AtOnce::in_vain) {
+    sched_yield();
+    return;
+  }
+  looks_ = AtOnce::is_over;
+  const Time before = now();
+  sched_yield();
+  window_.yielded(now() - before);
+}
+
 Poll::Next Poll::look_again() {
   const int fixed = g_yields.load(std::memory_order_relaxed);
+  if (fixed == kLearned && looks_at_once()) return Next::look;
   if (untimed_ >= (fixed == kLearned ? kUntimedYields : fixed))
     return fixed == kLearned ? look_longer() : Next::sleep;
-  sched_yield();
+  yield();
   return ++untimed_ % kFixedPerIdle == 0 ? Next::idle : Next::look;
 }
 
@@ -74,6 +98,8 @@ Poll::Next Poll::look_longer() {
 }
 
 void Poll::end() {
+  if (looks_ == AtOnce::looks) window_.looked_at_once(true);
+  looks_ = AtOnce::not_begun;
   if (sleeps_) window_.slept(polled_, now() - begin_, sleep_cost());
   polls_ = sleeps_ = false;
   untimed_ = 0;

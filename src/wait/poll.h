@@ -37,6 +37,10 @@ class Poll {
   Poll(const Poll&) = delete;
   Poll& operator=(const Poll&) = delete;
 
+  /// After a fruitless look: whether the rank is to look again at once, before it first yields.
+  bool looks_at_once();
+  /// Gives the core away, and tells the window what that costs where it is to know.
+  void yield();
   enum class Next { look, idle, sleep };
   /// After a fruitless look. Gives the core away, unless the rank is to sleep now, and from now on.
   /// It is to be idle about as often as a sleep takes.
@@ -52,6 +56,7 @@ class Poll {
   int untimed_ = 0;
   Polled polled_;
   Time begin_{0}, last_{0}, idle_{0};
+  enum class AtOnce { not_begun, looks, in_vain, is_over } looks_ = AtOnce::not_begun;
   bool polls_ = false, sleeps_ = false;
 };
 

@@ -30,8 +30,8 @@ void Waiter::nothing_came() {
   if (mode_ == WaitMode::sleep) return poll_or_nap();
   if (mode_ == WaitMode::spin)
     spin_.look_again();
-  else
-    sched_yield();
+  else if (!poll_.looks_at_once())
+    poll_.yield();
 }
 
 void Waiter::something_came() {

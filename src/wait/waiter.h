@@ -20,7 +20,7 @@ class Waiter {
   void poll_or_nap();
 
   WaitMode mode_;
-  wait::Poll poll_;          // in WaitMode::sleep only
+  wait::Poll poll_;          // but in WaitMode::spin
   wait::SpinningWait spin_;  // in WaitMode::spin only
   int naps_ = 0;
   int looks_ = 0;  // since the last nap

@@ -18,6 +18,10 @@ constexpr int kLongestInSleeps = 64;
 // The shortest yield rises by this part with each wait that sleeps, so that it does not stay that
 // of another machine.
 constexpr int kForgetting = 1024;
+// Until one has been measured; most take less.
+constexpr Time kFirstYield = std::chrono::microseconds(1);
+// Where nothing comes at once, one wait of as many finds out whether that has changed.
+constexpr int kTriesAgain = 32;
 
 }  // namespace
 
@@ -27,6 +31,14 @@ void SleepCost::overran(Time by) {
   else if (by > Time(0))
     cost_ = std::min(by, kMostCost);
 }
+
+Time Window::at_once() {
+  const Time yield = std::min(yield_, kFirstYield);
+  if (at_once_ > 0) return at_once_ * yield;
+  return ++waits_ % kTriesAgain == 0 ? kMostAtOnce * yield : Time(0);
+}
+
+void Window::looked_at_once(bool came) { at_once_ = came ? kMostAtOnce : at_once_ / 2; }
 
 void Window::yielded(Time took) { yield_ = std::min(yield_, std::max(took, Time(1))); }
 

@@ -36,6 +36,11 @@ struct Polled {
 /// Of the waits of one kind, by one thread.
 class Window {
  public:
+  /// A wait begins: how long it looks again at once before it first yields. What it waits for may
+  /// come from another core in less time than it takes to give the core away and to get it back.
+  Time at_once();
+  /// Whether what it waited for came in that time.
+  void looked_at_once(bool came);
   /// The rank yields no more, but sleeps.
   bool has_passed(const Polled& wait, const SleepCost& sleep) const;
   /// A yield, and the look before it, took so long.
@@ -51,9 +56,13 @@ class Window {
   // 250 us lose without it what native ranks gain that yield for ever; with more nothing was
   // gained.
   static constexpr int kMostSleeps = 8;
+  // A change to another process and back takes longer than as many yields that return at once.
+  static constexpr int kMostAtOnce = 8;
 
   Time yield_ = Time::max();  // the shortest: nobody else wanted the core
   int sleeps_ = kMostSleeps;  // that the polling of the next wait may cost
+  int at_once_ = kMostAtOnce;  // shortest yields that the next wait looks for before it yields
+  unsigned waits_ = 0;         // that did not, and yielded first
 };
 
 }  // namespace unisono::wait
