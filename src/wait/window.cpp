@@ -18,6 +18,8 @@ constexpr int kLongestInSleeps = 64;
 // The shortest yield rises by this part with each wait that sleeps, so that it does not stay that
 // of another machine.
 constexpr int kForgetting = 1024;
+// A change to another process and back takes longer than as many yields that return at once.
+constexpr int kAtOnce = 8;
 // Until one has been measured; most take less.
 constexpr Time kFirstYield = std::chrono::microseconds(1);
 // Where nothing comes at once, one wait of as many finds out whether that has changed.
@@ -33,12 +35,13 @@ void SleepCost::overran(Time by) {
 }
 
 Time Window::at_once() {
-  const Time yield = std::min(yield_, kFirstYield);
-  if (at_once_ > 0) return at_once_ * yield;
-  return ++waits_ % kTriesAgain == 0 ? kMostAtOnce * yield : Time(0);
+  if (came_at_once_ == 0 && ++waits_ % kTriesAgain != 0) return Time(0);
+  return kAtOnce * std::min(yield_, kFirstYield);
 }
 
-void Window::looked_at_once(bool came) { at_once_ = came ? kMostAtOnce : at_once_ / 2; }
+void Window::looked_at_once(bool came) {
+  came_at_once_ = std::clamp(came ? came_at_once_ + 1 : came_at_once_ - 2, 0, kMostAtOnce);
+}
 
 void Window::yielded(Time took) { yield_ = std::min(yield_, std::max(took, Time(1))); }
 

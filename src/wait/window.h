@@ -56,13 +56,15 @@ class Window {
   // 250 us lose without it what native ranks gain that yield for ever; with more nothing was
   // gained.
   static constexpr int kMostSleeps = 8;
-  // A change to another process and back takes longer than as many yields that return at once.
+  // To look at once in vain costs what it saves where something comes: two of three waits must end
+  // so. As many waits are remembered.
   static constexpr int kMostAtOnce = 8;
 
   Time yield_ = Time::max();  // the shortest: nobody else wanted the core
   int sleeps_ = kMostSleeps;  // that the polling of the next wait may cost
-  int at_once_ = kMostAtOnce;  // shortest yields that the next wait looks for before it yields
-  unsigned waits_ = 0;         // that did not, and yielded first
+  int came_at_once_ =
+      kMostAtOnce;      // rises with waits that ended before a yield, and falls with others
+  unsigned waits_ = 0;  // that yielded first, since nothing came at once before
 };
 
 }  // namespace unisono::wait

@@ -103,7 +103,9 @@ def main() -> int:
     if (before := kept.read_text()) == found:
         print(f"golden.py: {found.count('== ')} jobs as kept")
         return 0
-    print("\n".join(difflib.unified_diff(before.splitlines(), found.splitlines(), "kept", "now", lineterm="")))
+    print(
+        "\n".join(difflib.unified_diff(before.splitlines(), found.splitlines(), "kept", "now", lineterm=""))
+    )
     return 1
 
 

@@ -1,5 +1,5 @@
-// Small programs, each about one way in which decisions come about. Which way their calls go is kept
-// in tests/golden/routes.txt (golden.py).
+// Small programs, each about one way in which decisions come about. Which way their calls go is
+// kept in tests/golden/routes.txt (golden.py).
 //
 //   mpiexec -n P golden_programs NAME
 #include <cstdio>
@@ -183,7 +183,8 @@ void persistent(Recorder& record) {
   record.step("without hints", 3, [=] { init(nullptr); });
   record.step("by a hint", 3, [=] { init("ring"); });
   record.step("by a hint that names nothing", 3, [=] { init("rings"); });
-  record.step("by one rank's hint", 3, [=] { init(rank_in(MPI_COMM_WORLD) == 0 ? "ring" : nullptr); });
+  record.step("by one rank's hint", 3,
+              [=] { init(rank_in(MPI_COMM_WORLD) == 0 ? "ring" : nullptr); });
 }
 #endif
 
@@ -233,8 +234,8 @@ void neighbours(Recorder& record) {
   MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
   for (const int bytes : {8, 64 << 10})
     record.step("neighbor_alltoall of " + std::to_string(bytes), 10, [=] {
-      MPI_Neighbor_alltoall(buffers().in.data(), bytes, MPI_BYTE, buffers().out.data(), bytes, MPI_BYTE,
-                            ring);
+      MPI_Neighbor_alltoall(buffers().in.data(), bytes, MPI_BYTE, buffers().out.data(), bytes,
+                            MPI_BYTE, ring);
     });
   record.step("allreduce there", 10, [=] { allreduce(ring, 2); });
   MPI_Comm_free(&ring);
@@ -275,10 +276,10 @@ void twins(Recorder& record) {
 
 using Program = void (*)(Recorder&);
 const std::map<std::string, Program> kPrograms = {
-    {"kinds", kinds},           {"young", young},         {"sums", sums},
-    {"operations", operations}, {"forcing", forcing},     {"nonblocking", nonblocking},
-    {"datatypes", datatypes},   {"refused", refused},     {"groups", groups},
-    {"neighbours", neighbours}, {"orders", orders},       {"lengths", lengths},
+    {"kinds", kinds},           {"young", young},     {"sums", sums},
+    {"operations", operations}, {"forcing", forcing}, {"nonblocking", nonblocking},
+    {"datatypes", datatypes},   {"refused", refused}, {"groups", groups},
+    {"neighbours", neighbours}, {"orders", orders},   {"lengths", lengths},
     {"twins", twins},
 #if MPI_VERSION >= 4 || defined(OPEN_MPI)
     {"persistent", persistent},

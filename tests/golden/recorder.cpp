@@ -14,8 +14,10 @@ constexpr int kTag = 7;
 std::string runs_of(const std::string& letters) {
   std::string text;
   for (std::size_t begin = 0; begin < letters.size();) {
-    const std::size_t end = std::min(letters.find_first_not_of(letters[begin], begin), letters.size());
-    text += (text.empty() ? "" : " ") + std::string(1, letters[begin]) + std::to_string(end - begin);
+    const std::size_t end =
+        std::min(letters.find_first_not_of(letters[begin], begin), letters.size());
+    text +=
+        (text.empty() ? "" : " ") + std::string(1, letters[begin]) + std::to_string(end - begin);
     begin = end;
   }
   return text;

@@ -15,7 +15,8 @@ int size_of(MPI_Comm comm);
 /// looked at the call and left it to the MPI library, `-` where it did not look.
 class Recorder {
  public:
-  /// Makes `calls` calls, and keeps their letters under `step`. Steps of one name follow each other.
+  /// Makes `calls` calls, and keeps their letters under `step`. Steps of one name follow each
+  /// other.
   template <class Call>
   void step(std::string_view step, int calls, const Call& call) {
     for (int k = 0; k < calls; ++k) {

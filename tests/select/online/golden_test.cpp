@@ -45,7 +45,9 @@ const std::vector<NamedMachine>& machines() {
       {"in 0.95", [](int arm, long) { return arm == 0 ? 1e-4 : 9.5e-5; }},
       {"in 2, long calls", [](int arm, long) { return arm == 0 ? 1e-2 : 2e-2; }},
       {"in 0.5, then in 2",
-       [](int arm, long call) { return arm == 0 ? 2e-5 : call < 5'000 ? 1e-5 : 4e-5; }},
+       [](int arm, long call) { return arm == 0       ? 2e-5
+                                       : call < 5'000 ? 1e-5
+                                                      : 4e-5; }},
   };
   return all;
 }
@@ -85,10 +87,10 @@ std::string all_logs() {
 }
 
 TEST(Golden, SimulatedRanksDecideAsTheyDid) {
-  const auto file =
-      std::filesystem::path(__FILE__).parent_path() / "../../golden/simulated.txt";
+  const auto file = std::filesystem::path(__FILE__).parent_path() / "../../golden/simulated.txt";
   const std::string found = all_logs();
-  if (const char* wish = std::getenv("UNISONO_GOLDEN"); wish != nullptr && std::string(wish) == "write")
+  if (const char* wish = std::getenv("UNISONO_GOLDEN");
+      wish != nullptr && std::string(wish) == "write")
     std::ofstream(file) << found;
   std::ostringstream kept;
   kept << std::ifstream(file).rdbuf();
