@@ -10,9 +10,6 @@ namespace unisono::wait {
 
 namespace {
 
-// A yield that took less than so many of the shortest has returned at once: a change to another
-// process and back takes longer.
-constexpr int kAtOnce = 8;
 // A process that had the core for longer than so many of the longest spins computes, and gives the
 // core back when the system says so: to yield sooner gains nothing.
 constexpr int kComputes = 4;

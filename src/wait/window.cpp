@@ -18,8 +18,6 @@ constexpr int kLongestInSleeps = 64;
 // The shortest yield rises by this part with each wait that sleeps, so that it does not stay that
 // of another machine.
 constexpr int kForgetting = 1024;
-// A change to another process and back takes longer than as many yields that return at once.
-constexpr int kAtOnce = 8;
 // Until one has been measured; most take less.
 constexpr Time kFirstYield = std::chrono::microseconds(1);
 // Where nothing comes at once, one wait of as many finds out whether that has changed.

@@ -13,6 +13,10 @@ namespace unisono::wait {
 
 using Time = std::chrono::nanoseconds;
 
+/// A yield that took less than as many of the shortest has returned at once: a change to another
+/// process and back takes longer.
+inline constexpr int kAtOnce = 8;
+
 /// What it costs to sleep and to be woken.
 class SleepCost {
  public:
