@@ -20,6 +20,8 @@ constexpr int kLongestInSleeps = 64;
 constexpr int kForgetting = 1024;
 // Until one has been measured; most take less.
 constexpr Time kFirstYield = std::chrono::microseconds(1);
+// In vain it costs half of what a change to another process and back does at least.
+constexpr int kLooksAtOnce = kAtOnce / 2;  // in shortest yields
 // Where nothing comes at once, one wait of as many finds out whether that has changed.
 constexpr int kTriesAgain = 32;
 
@@ -34,7 +36,7 @@ void SleepCost::overran(Time by) {
 
 Time Window::at_once() {
   if (came_at_once_ == 0 && ++waits_ % kTriesAgain != 0) return Time(0);
-  return kAtOnce * std::min(yield_, kFirstYield);
+  return kLooksAtOnce * std::min(yield_, kFirstYield);
 }
 
 void Window::looked_at_once(bool came) {

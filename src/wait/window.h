@@ -60,8 +60,8 @@ class Window {
   // 250 us lose without it what native ranks gain that yield for ever; with more nothing was
   // gained.
   static constexpr int kMostSleeps = 8;
-  // To look at once in vain costs what it saves where something comes: two of three waits must end
-  // so. As many waits are remembered.
+  // Others on the core may have work to do meanwhile, so that two of three waits must end at once.
+  // As many waits are remembered.
   static constexpr int kMostAtOnce = 8;
 
   Time yield_ = Time::max();  // the shortest: nobody else wanted the core
