@@ -31,6 +31,7 @@ from interposed_fortran import fortran, fortran_names
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "src"
 MADE = OUTPUT / "interpose/made_communicator.cpp"
+WINDOWS = OUTPUT / "interpose/windows.cpp"
 WAITING = OUTPUT / "interpose/blocking.cpp"
 
 
@@ -298,7 +299,11 @@ def symbols(collectives: list[Collective]) -> str:
     called += ["Finalize", "Start", "Startall", "Request_free", "Waitall"]
     called += re.findall(r"^UNISONO_WAITS\w*\((\w+)", WAITING.read_text(), re.MULTILINE)
     called += [f"{name}_c" for name in called if name.lower().endswith(("send", "recv", "_replace"))]
-    making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
+    called += re.findall(r"^UNISONO_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE) + ["Win_free"]
+    large = re.findall(r"^UNISONO_LARGE_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE)
+    called += [f"{name}_c" for name in large]
+    making = ["Win_allocate_shared"]
+    making += re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
     names = [f"MPI_{name}" for name in others + called + making]
     names += [f"PMPI_{name}" for name in called] + ["ucp_worker_progress"]
     for c in collectives:

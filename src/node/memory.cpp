@@ -11,6 +11,8 @@
 #include <climits>
 #include <ctime>
 
+#include "wait/awake.h"
+
 namespace unisono::node {
 
 namespace {
@@ -49,6 +51,11 @@ SharedMemory::Pause::Pause(const WaitPolicy& policy)
     : policy_(policy), poll_(t_window), spin_(t_spin) {}
 
 bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
+  if (policy_.mode != WaitMode::spin && wait::stays_awake()) {
+    sched_yield();
+    be_idle();
+    return true;
+  }
   if (policy_.mode == WaitMode::sleep) {
     const wait::Poll::Next next = poll_.look_again();
     if (next != wait::Poll::Next::look) be_idle();

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "wait/awake.h"
+
 namespace unisono::wait {
+
+constinit std::atomic<int> g_reasons_to_stay_awake{0};
 
 namespace {
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "tests/wait/counted_yields.h"
+
 namespace unisono {
 namespace {
 
@@ -31,7 +33,31 @@ TEST(Waiter, SleepsBetweenTestsWhenThereIsNoCore) {
 
 TEST(Waiter, SpinsWhenThereIsOne) {
   Waiter waiter(WaitMode::spin);
-  EXPECT_LE(sleeps_in(waiter, 1000), 5);
+  const long before = t_yields;
+  EXPECT_LE(sleeps_in(waiter, 1000), 5);  // of some 10 us, and the first yield comes after 200
+  EXPECT_LE(t_yields - before, 1000 / 2);
+}
+
+TEST(Waiter, YieldsAfterEachTestWhereItIsTold) {
+  wait::Window window;
+  wait::Spin spin;
+  Waiter waiter(WaitMode::yield, window, spin);
+  while (window.at_once() > wait::Time(0)) window.looked_at_once(false);
+  const long before = t_yields;
+  EXPECT_LE(sleeps_in(waiter, 30), 0);
+  EXPECT_GE(t_yields - before, 29);  // one wait of some looks at once first
+}
+
+TEST(Waiter, LooksAtOnceBeforeItYields) {
+  wait::Window window;
+  wait::Spin spin;
+  Waiter waiter(WaitMode::yield, window, spin);
+  const long before = t_yields;
+  for (int i = 0; i < 1000; ++i) {
+    waiter.nothing_came();
+    waiter.something_came();
+  }
+  EXPECT_EQ(t_yields, before);
 }
 
 }  // namespace

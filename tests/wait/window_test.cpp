@@ -111,6 +111,43 @@ TEST(Window, GrowsWhenSleepsEndSoon) {
   EXPECT_LE(polled(window, sleep, microseconds(1)).yields, most);
 }
 
+/// Of so many waits, those that look again at once before they yield; none is over by then.
+int looks_in(Window& window, int waits, bool comes) {
+  int looks = 0;
+  for (int i = 0; i < waits; ++i)
+    if (window.at_once() > Time(0)) {
+      ++looks;
+      window.looked_at_once(comes);
+    }
+  return looks;
+}
+
+TEST(Window, LooksAtOnceWhileThatHelps) {
+  Window window;
+  EXPECT_EQ(looks_in(window, 100, true), 100);
+  EXPECT_LE(looks_in(window, 1000, false), 1000 / 20);  // now and then whether that has changed
+  EXPECT_GE(looks_in(window, 1000, false), 10);
+  while (window.at_once() == Time(0)) continue;
+  window.looked_at_once(true);
+  EXPECT_EQ(looks_in(window, 100, true), 100);
+}
+
+TEST(Window, DoesNotLookAtOnceWhereHalfOfTheWaitsLast) {
+  Window window;
+  int looks = 0;
+  for (int i = 0; i < 500; ++i) looks += looks_in(window, 1, true) + looks_in(window, 1, false);
+  EXPECT_LE(looks, 100);
+}
+
+TEST(Window, LooksAtOnceForLessThanAChangeOfProcessTakes) {
+  Window window;
+  EXPECT_LE(window.at_once(), microseconds(8));
+  window.yielded(Time(300));
+  EXPECT_LE(window.at_once(), kAtOnce * Time(300));
+  window.yielded(seconds(1));
+  EXPECT_LE(window.at_once(), kAtOnce * Time(300));
+}
+
 TEST(Window, LearnsNothingFromAWaitThatDidNotPoll) {
   Window window;
   const SleepCost sleep = sleeps_of(microseconds(30));
