@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -16,6 +15,7 @@
 #include "base/launcher.h"
 #include "mpi/simulated.h"
 #include "mpi/threads.h"
+#include "wait/kept_errno.h"
 #include "wait/waiter.h"
 
 namespace unisono {
@@ -174,20 +174,21 @@ BlockingCall::~BlockingCall() {
   t_in_call = outer_;
 }
 
-void found_nothing() noexcept { t_wait.found_nothing(); }
+void found_nothing() noexcept {
+  const wait::KeptErrno kept;
+  t_wait.found_nothing();
+}
 
 void turned_often_in_vain() noexcept {
   constinit thread_local LateTurns turns;
-  const int error = errno;
+  const wait::KeptErrno kept;
   turns.turned_in_vain();
-  errno = error;
 }
 
 void turned_in_vain() noexcept {
   thread_local Tests tests;
-  const int error = errno;
+  const wait::KeptErrno kept;
   t_in_call ? t_wait.turned_in_vain() : tests.turned_in_vain();
-  errno = error;
 }
 
 }  // namespace unisono

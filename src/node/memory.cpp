@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "wait/awake.h"
+#include "wait/kept_errno.h"
 
 namespace unisono::node {
 
@@ -78,6 +79,7 @@ bool SharedMemory::Pause::look_again(const Word&, std::uint64_t) {
 
 // Not FUTEX_PRIVATE_FLAG: the word is in several processes.
 void SharedMemory::Pause::sleep(Word& word, std::uint64_t seen) {
+  const wait::KeptErrno kept;
   wait::Sleep one(std::chrono::milliseconds{sleep_ms_});
   const bool is_limited = policy_.idle != nullptr || one.is_first();
   const timespec limit = one.limit();

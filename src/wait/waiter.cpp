@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "wait/kept_errno.h"
+
 namespace unisono {
 
 namespace {
@@ -52,6 +54,7 @@ void Waiter::poll_or_nap() {
   if (naps_ < kNapsPerDoubling * kDoublings) ++naps_;
   wait::Sleep nap(wait::sleep_cost().cost() * (1 << doublings));
   const timespec limit = nap.limit();
+  const wait::KeptErrno kept;
   if (nanosleep(&limit, nullptr) == 0) nap.nobody_ended_it();
 }
 
