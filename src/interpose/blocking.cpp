@@ -28,8 +28,10 @@ int wait_giving_way(Looking looking, Arguments... arguments) {
   constexpr bool kIsProbe = std::string_view(kName.text).ends_with("robe");
   const bool yields = library_yields() && !kIsProbe;
   if (!yields && !waits_turn() && may_look()) return looking(arguments...);
-  const BlockingCall here(yields);
-  return Native::call(arguments...);
+  const bool outer = enter_blocking_call(yields);
+  const int code = Native::call(arguments...);
+  leave_blocking_call(outer);
+  return code;
 }
 
 /// The whole of MPI_Waitall, which is more than the next definition.

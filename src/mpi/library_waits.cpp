@@ -165,13 +165,14 @@ void give_way_no_more() noexcept {
   if (!g_settled.load(std::memory_order_relaxed)) give_way(GivesWay::never, {});
 }
 
-BlockingCall::BlockingCall(bool yields_by_itself) noexcept
-    : outer_(std::exchange(t_in_call, true)) {
+bool enter_blocking_call(bool yields_by_itself) noexcept {
   t_wait.begin(yields_by_itself ? WaitMode::spin : mode());
+  return std::exchange(t_in_call, true);
 }
-BlockingCall::~BlockingCall() {
+
+void leave_blocking_call(bool was_in_one) noexcept {
   t_wait.end();
-  t_in_call = outer_;
+  t_in_call = was_in_one;
 }
 
 void found_nothing() noexcept {

@@ -55,19 +55,13 @@ void give_way(GivesWay when, LibraryWaits library) noexcept;
 /// For a job in which Unisono does nothing after all: never, unless it is set.
 void give_way_no_more() noexcept;
 
-/// While this thread is in a function of MPI that waits. Elsewhere a program may do something else
-/// between two looks, and so never naps. An error handler may leave the call by longjmp(): then the
-/// thread naps in other waits, too.
-class BlockingCall {
- public:
-  explicit BlockingCall(bool yields_by_itself = false) noexcept;
-  ~BlockingCall();
-  BlockingCall(const BlockingCall&) = delete;
-  BlockingCall& operator=(const BlockingCall&) = delete;
-
- private:
-  bool outer_;
-};
+/// This thread is in a function of MPI that waits. Elsewhere a program may do something else
+/// between two looks, and so never naps. Returns what leave_blocking_call() is to be given. An
+/// error handler may leave the call by an exception or by longjmp(): then the thread naps in other
+/// waits, too. No object does this by its destructor, since the program's exceptions must pass, and
+/// its unwinder is not that of Unisono.
+bool enter_blocking_call(bool yields_by_itself = false) noexcept;
+void leave_blocking_call(bool was_in_one) noexcept;
 
 /// In such a call: a look has found nothing.
 void found_nothing() noexcept;

@@ -21,8 +21,12 @@ constexpr int kLearned = -1;
 constexpr int kFixedPerIdle = 16;
 constinit std::atomic<int> g_yields{kLearned};
 
-/// How much later than asked for Linux may end a sleep to spare the processor interrupts.
-Time slack() { return Time(std::max(prctl(PR_GET_TIMERSLACK), 0)); }
+/// How much later than asked for Linux may end a sleep to spare the processor interrupts, as it is
+/// by itself. Where a program or its starter has allowed more, that is a part of what sleeps cost.
+Time slack() {
+  constexpr Time kStandard = std::chrono::microseconds(50);
+  return std::min(Time(std::max(prctl(PR_GET_TIMERSLACK), 0)), kStandard);
+}
 
 }  // namespace
 

@@ -22,7 +22,7 @@ constexpr int kLooksPerReading = 16;
 
 void Spin::yielded(Time took) {
   yield_ = std::clamp(took, kLeastYield, yield_);
-  const bool soon = took > kAtOnce * yield_ && took <= kComputes * kLongest;
+  const bool soon = took > kYieldsPerChange * yield_ && took <= kComputes * kLongest;
   longest_ =
       soon ? std::max(longest_ / 2, yield_) : std::min(longest_ + longest_ / kGrowth, kLongest);
 }

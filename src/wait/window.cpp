@@ -21,7 +21,7 @@ constexpr int kForgetting = 1024;
 // Until one has been measured; most take less.
 constexpr Time kFirstYield = std::chrono::microseconds(1);
 // In vain it costs half of what a change to another process and back does at least.
-constexpr int kLooksAtOnce = kAtOnce / 2;  // in shortest yields
+constexpr int kLooksAtOnce = kYieldsPerChange / 2;  // in shortest yields
 // Where nothing comes at once, one wait of as many finds out whether that has changed.
 constexpr int kTriesAgain = 32;
 

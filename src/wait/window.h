@@ -15,7 +15,7 @@ using Time = std::chrono::nanoseconds;
 
 /// A yield that took less than as many of the shortest has returned at once: a change to another
 /// process and back takes longer.
-inline constexpr int kAtOnce = 8;
+inline constexpr int kYieldsPerChange = 8;
 
 /// What it costs to sleep and to be woken.
 class SleepCost {

@@ -143,9 +143,9 @@ TEST(Window, LooksAtOnceForLessThanAChangeOfProcessTakes) {
   Window window;
   EXPECT_LE(window.at_once(), microseconds(8));
   window.yielded(Time(300));
-  EXPECT_LE(window.at_once(), kAtOnce * Time(300));
+  EXPECT_LE(window.at_once(), kYieldsPerChange * Time(300));
   window.yielded(seconds(1));
-  EXPECT_LE(window.at_once(), kAtOnce * Time(300));
+  EXPECT_LE(window.at_once(), kYieldsPerChange * Time(300));
 }
 
 TEST(Window, LearnsNothingFromAWaitThatDidNotPoll) {
