@@ -223,6 +223,7 @@ int main(int argc, char** argv) {
   exchange_oddly(ring);
   receive_from_another_group(ring);
   fail(ring);
+  raise_errors(ring);
   come_late(ring);
   conformance::passed("blocking_calls", 0, conformance::kAnyNumber);
   MPI_Finalize();
