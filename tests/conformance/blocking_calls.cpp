@@ -201,6 +201,33 @@ void come_late(const Ring& ring) {
   }
 }
 
+/// Raised by an error handler.
+struct Raised {};
+void raise_an_exception(MPI_Comm*, int*, ...) { throw Raised(); }
+
+/// An exception of an error handler passes through the call to the program.
+void raise_errors(const Ring& ring) {
+  MPI_Errhandler raises = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(raise_an_exception, &raises);
+  MPI_Comm_set_errhandler(kAll, raises);
+  for (int round = 0; round < 5; ++round) {
+    const std::array<int, 2> sent{1, 2};
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(sent.data(), 2, MPI_INT, ring.right, 8, kAll, &request);
+    bool has_raised = false;
+    try {
+      int room = 0;
+      MPI_Recv(&room, 1, MPI_INT, ring.left, 8, kAll, MPI_STATUS_IGNORE);
+    } catch (const Raised&) {
+      has_raised = true;
+    }
+    CHECK(has_raised);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Comm_set_errhandler(kAll, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&raises);
+}
+
 }  // namespace
 
 /// In place of the C library's, for all libraries of the process.
