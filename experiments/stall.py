@@ -222,6 +222,11 @@ def table_of_moves(found: Sequence[Move]) -> list[str]:
     return [*markdown.table(heads, rows, (0,)), f"The longest of all: {longest:.3f} s; {starves}."]
 
 
+def tables(jobs: Sequence[Job], moved: Sequence[Move]) -> list[str]:
+    of_jobs = [*table_of_jobs(jobs), "", *table_of_stalls(jobs)] if jobs else []
+    return [*of_jobs, "", *table_of_moves(moved)]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -254,9 +259,7 @@ def main() -> int:
                 jobs = list(measured(bed, mpi, size, options.seconds, options.jobs, Path(folder)))
         if options.json:
             write_json(about | {"jobs": jobs, "moves": moved}, options.json)
-    if jobs:
-        print("\n".join([*table_of_jobs(jobs), *table_of_stalls(jobs)]))
-    print("\n".join(table_of_moves(moved)))
+    print("\n".join(tables(jobs, moved)))
     return 0
 
 

@@ -299,7 +299,7 @@ def symbols(collectives: list[Collective]) -> str:
     called += ["Finalize", "Start", "Startall", "Request_free", "Waitall"]
     called += re.findall(r"^UNISONO_WAITS\w*\((\w+)", WAITING.read_text(), re.MULTILINE)
     called += [f"{name}_c" for name in called if name.lower().endswith(("send", "recv", "_replace"))]
-    called += re.findall(r"^UNISONO_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE) + ["Win_free"]
+    called += [*re.findall(r"^UNISONO_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE), "Win_free"]
     large = re.findall(r"^UNISONO_LARGE_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE)
     called += [f"{name}_c" for name in large]
     making = ["Win_allocate_shared"]

@@ -7,12 +7,13 @@ from typing import Any
 from unisono.compare import results, summary
 from unisono.core.files import read_json
 
-from experiments import floor, markdown, mpi4py_suite, waits
+from experiments import floor, markdown, mpi4py_suite, stall, waits
 from experiments.harness import ROOT
 from experiments.node import whole
 from experiments.programs import times as programs
 
 FOLDER = ROOT / "docs" / "results" / "waiting"
+MPI4PY = ("mpi4py", "mpi4py-mpich", "mpi4py-intel")
 
 
 def file(name: str) -> Path:
@@ -49,7 +50,8 @@ TABLES: Mapping[str, Callable[[], Sequence[str]]] = {
     "messages": lambda: waits.table(jobs("messages")),
     "beside": lambda: waits.table(jobs("beside")),
     "quotas": lambda: waits.table(jobs("quotas")),
-    "mpi4py": lambda: mpi4py_suite.table(jobs("mpi4py")),
+    "mpi4py": lambda: mpi4py_suite.table([job for name in MPI4PY for job in jobs(name)]),
     "programs": lambda: programs.table(programs.found_in(read_json(file("programs")))),
     "floor": lambda: floor.table(jobs("floor")),
+    "stall": lambda: stall.tables(jobs("stall"), read_json(file("stall"))["moves"]),
 }

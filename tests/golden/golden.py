@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Which way each call of small programs goes, beside what is kept in tests/golden/routes-FLAVOUR.txt.
 
-  golden.py FOLDER FLAVOUR [--write] -- LAUNCHER...      the launcher ends with the option for the number of ranks
+  golden.py FOLDER FLAVOUR [--write] -- LAUNCHER...      it ends with the option for the number of ranks
 
-FOLDER has the programs: golden_programs_FLAVOUR, and golden_nodes_FLAVOUR, whose ranks are on two nodes that are
-made up. A job is one of programs.cpp with settings under which nothing depends on times: UNISONO_ONLINE=shuffle
-takes the two ways of a kind in turns that a seed decides. Jobs see two cores, so that four ranks share them.
-What Unisono says of its decisions is kept too, sorted, since its place among other lines is chance. After a
-change that is meant, --write keeps what is found.
+FOLDER has the programs: golden_programs_FLAVOUR, and golden_nodes_FLAVOUR, whose ranks are on two nodes that
+are made up. A job is one of programs.cpp with settings under which nothing depends on times: with
+UNISONO_ONLINE=shuffle the two ways of a kind take turns that a seed decides. Jobs see two cores, so that four
+ranks share them. What Unisono says of its decisions is kept too, sorted, since its place among other lines is
+chance. After a change that is meant, --write keeps what is found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
