@@ -302,8 +302,7 @@ def symbols(collectives: list[Collective]) -> str:
     called += [*re.findall(r"^UNISONO_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE), "Win_free"]
     large = re.findall(r"^UNISONO_LARGE_WINDOW\((\w+)", WINDOWS.read_text(), re.MULTILINE)
     called += [f"{name}_c" for name in large]
-    making = ["Win_allocate_shared"]
-    making += re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
+    making = re.findall(r"^MAKES\(MPI_(\w+)", MADE.read_text(), re.MULTILINE)
     names = [f"MPI_{name}" for name in others + called + making]
     names += [f"PMPI_{name}" for name in called] + ["ucp_worker_progress"]
     for c in collectives:

@@ -62,6 +62,9 @@ MAKES(MPI_Intercomm_create,
       (MPI_Comm local, int leader, MPI_Comm bridge, int remote, int tag, MPI_Comm* made),
       (local, leader, bridge, remote, tag, made))
 MAKES(MPI_Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm* made), (comm, high, made))
+MAKES(MPI_Win_allocate_shared,
+      (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made),
+      (size, unit, info, comm, base, made))
 MAKES(MPI_File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* made),
       (comm, name, mode, info, made))
 #endif  // OPEN_MPI

@@ -73,15 +73,6 @@ UNISONO_LARGE_WINDOW(Win_allocate,
                      comm, (size, unit, info, comm, base, made),
                      (size, static_cast<int>(unit), info, comm, base, made))
 
-#ifdef OPEN_MPI
-ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
-                                  MPI_Win* made) {
-  const ProgramMakes makes;
-  return Next<"MPI_Win_allocate_shared", decltype(MPI_Win_allocate_shared)>::call(size, unit, info,
-                                                                                  comm, base, made);
-}
-#endif
-
 namespace {
 
 /// Whether waits stay awake for this one.
